@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/element.hpp>
+
+#include <cstddef>
+#include <ranges>
+
+namespace chorus::detail {
+
+/// The buffers of a call without their C++ type. In place: `in` and `out` are equal.
+struct Buffers {
+  const void* in = nullptr;
+  void* out = nullptr;
+  std::size_t in_count = 0;   ///< elements of `in`
+  std::size_t out_count = 0;  ///< elements of `out`
+  DataType type = DataType::uint8;
+};
+
+template <class In, class Out>
+  requires ElementRanges<In, Out>
+[[nodiscard]] Buffers buffers(const In& in, Out& out) noexcept {
+  return {std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), std::ranges::size(out),
+          data_type_of<std::ranges::range_value_t<In>>()};
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] Buffers buffers(InOut& inout) noexcept {
+  return buffers(inout, inout);
+}
+
+}  // namespace chorus::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+
+namespace chorus {
+
+/// Keeps MPI running while it lives. Made once, at the start of `main`, by programs that do not call MPI_Init
+/// themselves; where MPI is running already it does nothing.
+///
+/// Throws   Error{not_initialized} where MPI was finalised before: it cannot start twice.
+class CHORUS_API Environment {
+ public:
+  Environment();
+  /// Finalises MPI if the constructor initialised it; waits for all ranks then.
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  bool owns_mpi_ = false;
+};
+
+}  // namespace chorus

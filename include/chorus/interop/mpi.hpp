@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/export.hpp>
+
+#include <mpi.h>
+
+namespace chorus {
+
+/// A communicator over the ranks of `comm`, in its order. Called by all of them.
+///
+/// Memory   `comm` is kept, not duplicated: free it after the chorus communicator. It may be used for other things
+///          meanwhile; where MPI's own collective is chosen chorus calls it on `comm`, in the order of the calls.
+/// Throws   Error{not_initialized} before MPI is initialised or after it is finalised; Error{invalid_argument} where
+///          `comm` is MPI_COMM_NULL or an intercommunicator.
+[[nodiscard]] CHORUS_API Communicator from_mpi(MPI_Comm comm);
+
+}  // namespace chorus

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/detail/buffers.hpp>
+#include <chorus/element.hpp>
+#include <chorus/export.hpp>
+#include <chorus/options.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/request.hpp>
+
+namespace chorus {
+
+namespace detail {
+CHORUS_API void reduce(const Communicator&, const Buffers&, ReduceOp, int root, const CollectiveOptions&);
+CHORUS_API Request ireduce(const Communicator&, const Buffers&, ReduceOp, int root, const CollectiveOptions&);
+}  // namespace detail
+
+/// Gives rank `root` the reduction over all ranks of their `in`.
+///
+/// Shapes   in [n], on the root out [n]; elsewhere `out` is ignored and may be empty. n, element type, op, root and
+///          options the same on every rank; n may be 0.
+/// Memory   host, any alignment; on the root `in` and `out` do not overlap (for one buffer: the overload below).
+/// Order    blocks until `in` may be reused and, on the root, `out` may be read.
+/// Result   the order of the additions is the algorithm's.
+/// Throws   Error{invalid_argument} where in.size() != out.size() on the root, the buffers overlap, root is no rank
+///          or op does not suit the type, before anything is sent; Error{not_supported} where the named algorithm
+///          does not apply; Error{mismatch} where ranks disagree on the call (a rank other than the root may learn
+///          it at its next call); Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
+template <ElementRange In, class Out>
+  requires ElementRanges<In, Out>
+void reduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, int root,
+            const CollectiveOptions& options = {}) {
+  detail::reduce(comm, detail::buffers(in, out), op, root, options);
+}
+
+/// The same in place: `inout` [n] holds this rank's contribution, then on the root the result; elsewhere it is
+/// unchanged.
+template <WritableElementRange InOut>
+void reduce(const Communicator& comm, InOut&& inout, ReduceOp op, int root, const CollectiveOptions& options = {}) {
+  detail::reduce(comm, detail::buffers(inout), op, root, options);
+}
+
+/// Starts it and returns; the buffers belong to the request until it is complete.
+template <ElementRange In, class Out>
+  requires ElementRanges<In, Out>
+[[nodiscard]] Request ireduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, int root,
+                              const CollectiveOptions& options = {}) {
+  return detail::ireduce(comm, detail::buffers(in, out), op, root, options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] Request ireduce(const Communicator& comm, InOut&& inout, ReduceOp op, int root,
+                              const CollectiveOptions& options = {}) {
+  return detail::ireduce(comm, detail::buffers(inout), op, root, options);
+}
+
+}  // namespace chorus

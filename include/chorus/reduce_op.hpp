@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace chorus {
+
+/// How a reduction joins two elements. All are commutative.
+///
+/// sum, product    every type but bool; integers wrap around
+/// min, max        every type; the result is unspecified where an operand is not a number
+/// average         every type but bool: the sum divided by the number of ranks; integers wrap around in the sum
+///                 and are then truncated towards zero
+/// logical_*       integers and bool: zero is false, the result is 0 or 1
+/// bitwise_*       integers and bool
+enum class ReduceOp : std::uint8_t {
+  sum, product, min, max, average, logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor
+};
+inline constexpr int reduce_op_count = 11;
+
+}  // namespace chorus

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/detail/buffers.hpp>
+#include <chorus/element.hpp>
+#include <chorus/export.hpp>
+#include <chorus/options.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/request.hpp>
+
+namespace chorus {
+
+namespace detail {
+CHORUS_API void reduce_scatter_block(const Communicator&, const Buffers&, ReduceOp, const CollectiveOptions&);
+CHORUS_API Request ireduce_scatter_block(const Communicator&, const Buffers&, ReduceOp, const CollectiveOptions&);
+}  // namespace detail
+
+/// Gives rank r block r of the reduction over all ranks of their `in`.
+///
+/// Shapes   in [size * n], out [n]; n, element type, op and options the same on every rank; n may be 0.
+/// Memory   host, any alignment; `in` and `out` do not overlap (for one buffer: the overload below).
+/// Order    blocks until `out` may be read and `in` reused.
+/// Result   the order of the additions is the algorithm's.
+/// Throws   Error{invalid_argument} where in.size() != size * out.size(), the buffers overlap or op does not suit
+///          the type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
+///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
+///          unspecified and `comm` broken.
+template <ElementRange In, class Out>
+  requires ElementRanges<In, Out>
+void reduce_scatter_block(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
+                          const CollectiveOptions& options = {}) {
+  detail::reduce_scatter_block(comm, detail::buffers(in, out), op, options);
+}
+
+/// The same in place: `inout` [size * n] holds this rank's contribution; its first n elements then hold the result,
+/// the others are unspecified.
+template <WritableElementRange InOut>
+void reduce_scatter_block(const Communicator& comm, InOut&& inout, ReduceOp op,
+                          const CollectiveOptions& options = {}) {
+  detail::reduce_scatter_block(comm, detail::buffers(inout), op, options);
+}
+
+/// Starts it and returns; the buffers belong to the request until it is complete.
+template <ElementRange In, class Out>
+  requires ElementRanges<In, Out>
+[[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
+                                            const CollectiveOptions& options = {}) {
+  return detail::ireduce_scatter_block(comm, detail::buffers(in, out), op, options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, InOut&& inout, ReduceOp op,
+                                            const CollectiveOptions& options = {}) {
+  return detail::ireduce_scatter_block(comm, detail::buffers(inout), op, options);
+}
+
+}  // namespace chorus
