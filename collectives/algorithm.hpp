@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+#include "task/task.hpp"
+#include "transport/transport.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace chorus {
+
+/// A call and where it runs: all that an algorithm is chosen by. The same on every rank, so that no two choose apart.
+struct Problem {
+  Call call;
+  int ranks = 1;
+  int nodes = 1;         ///< groups of ranks that share memory
+  int largest_node = 1;  ///< ranks on the fullest of them
+  bool shared = false;   ///< all ranks share memory
+  std::size_t slot_bytes = 0;  ///< length of a data slot of the shared memory
+  bool native = false;   ///< the vendor can carry out `call`
+};
+
+/// What the busiest rank does in one call on one level of the hierarchy.
+struct LevelTraffic {
+  double messages = 0;  ///< sends and receives that follow one another; in shared memory: rounds
+  double bytes = 0;     ///< bytes sent; in shared memory: bytes written to it and read from it
+  double reduced = 0;   ///< bytes read by reductions, but for those of the running result
+};
+
+/// What an algorithm costs, without a clock: LinkModel turns it into time.
+struct Traffic {
+  LevelTraffic shared;    ///< inside a node, through shared memory
+  LevelTraffic messages;  ///< by messages
+};
+
+/// The buffers of one rank. In place: `in` and `out` are equal. Where the collective gives this rank no result (reduce
+/// elsewhere than on the root) `out` may be null.
+struct Arguments {
+  Call call;
+  const std::byte* in = nullptr;
+  std::byte* out = nullptr;
+};
+
+/// One way to carry out a collective. Adding one: a file that exports such a row, and its name in meson.build.
+struct Algorithm {
+  std::string_view name;     ///< the name of the file
+  std::string_view summary;  ///< one sentence for `chorus-info algorithms`
+  std::string_view source;   ///< authors, place, year
+  bool (*applies)(const Problem&);
+  Traffic (*traffic)(const Problem&);
+  Task<> (*run)(Transport&, Arguments);
+  /// The same, blocking and without a coroutine, for the smallest messages inside a node; may be null.
+  void (*now)(Transport&, const Arguments&) = nullptr;
+  /// True where its first round in shared memory is the arrival of every rank, so that the door need not ask for one.
+  bool arrives = false;
+};
+
+/// Every algorithm of `collective`, in the order of meson.build.
+[[nodiscard]] std::span<const Algorithm* const> algorithms(Collective collective) noexcept;
+
+}  // namespace chorus

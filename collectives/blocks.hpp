@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace chorus {
+
+/// A vector cut into one block a rank: lengths differ by one element at most, and may be 0.
+class Blocks {
+ public:
+  Blocks(const Call& call, int ranks) noexcept : Blocks(call.count, size_of(call.type), ranks) {}
+  Blocks(std::size_t count, std::size_t element, int ranks) noexcept
+      : ranks_(ranks), element_(element), count_(count / static_cast<std::size_t>(ranks)),
+        longer_(count % static_cast<std::size_t>(ranks)) {}
+
+  /// Block numbers wrap around: block -1 is the last one.
+  [[nodiscard]] std::size_t offset(int block) const noexcept { return start(wrap(block)) * element_; }
+  [[nodiscard]] std::size_t bytes(int block) const noexcept {
+    const std::size_t index = wrap(block);
+    return (start(index + 1) - start(index)) * element_;
+  }
+  [[nodiscard]] std::size_t longest_bytes() const noexcept { return (count_ + (longer_ > 0 ? 1 : 0)) * element_; }
+  /// Bytes from the start of `first` to the start of `last`, blocks 0 <= first <= last <= ranks.
+  [[nodiscard]] std::size_t span_bytes(int first, int last) const noexcept {
+    return (start(static_cast<std::size_t>(last)) - start(static_cast<std::size_t>(first))) * element_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t wrap(int block) const noexcept {
+    const int remainder = block % ranks_;
+    return static_cast<std::size_t>(remainder < 0 ? remainder + ranks_ : remainder);
+  }
+  [[nodiscard]] std::size_t start(std::size_t block) const noexcept {
+    return block * count_ + std::min(block, longer_);
+  }
+
+  int ranks_;
+  std::size_t element_;
+  std::size_t count_;   // elements of a shorter block
+  std::size_t longer_;  // this many blocks, the first, have one more
+};
+
+}  // namespace chorus

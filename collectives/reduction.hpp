@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/bytes.hpp"
+#include "base/call.hpp"
+#include "kernels/kernels.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+namespace chorus {
+
+/// The reduction of a call, applied to bytes. `average` adds; the door divides the final result.
+class Reduction {
+ public:
+  explicit Reduction(const Call& call) noexcept
+      : element_(size_of(call.type)), reduce_(kernels::reduce(call.type, call.op)) {}
+
+  /// left = left op right.
+  void into_left(Bytes left, ConstBytes right) const { join(left.data(), left, right); }
+  /// right = left op right: for algorithms in which both partners reduce and must get the same bits.
+  void into_right(ConstBytes left, Bytes right) const { join(right.data(), left, right); }
+  /// out = inputs[0] op inputs[1] op ..., `bytes` long.
+  void all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t bytes,
+           kernels::Store store = kernels::Store::cached) const {
+    reduce_(out, inputs, bytes / element_, store);
+  }
+
+ private:
+  void join(std::byte* out, ConstBytes left, ConstBytes right) const {
+    const std::byte* inputs[] = {left.data(), right.data()};
+    all(out, inputs, left.size());
+  }
+
+  std::size_t element_;
+  kernels::Reduce reduce_;
+};
+
+/// Copies `bytes` unless source and destination are the same; `bytes` may be 0.
+inline void copy_unless_same(std::byte* out, const std::byte* in, std::size_t bytes) noexcept {
+  if (out != in && bytes > 0) std::memcpy(out, in, bytes);
+}
+
+}  // namespace chorus

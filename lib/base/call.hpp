@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/element.hpp>
+#include <chorus/reduce_op.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace chorus {
+
+/// The collectives, by MPI's names. `lib` knows them as words only: to sign, record and report calls.
+enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block };
+inline constexpr int collective_count = 6;
+
+/// What the ranks of a communicator must agree about when they call a collective.
+struct Call {
+  Collective collective = Collective::barrier;
+  DataType type = DataType::uint8;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;
+  std::size_t count = 0;  ///< elements of one block: what a rank contributes, or gets for reduce_scatter_block
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return count * size_of(type); }
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
+/// 40 bits that are the same on ranks that make the same call, and almost surely different otherwise.
+[[nodiscard]] constexpr std::uint64_t signature(const Call& call) noexcept {
+  std::uint64_t word = static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
+                       static_cast<std::uint64_t>(call.op) << 16U | static_cast<std::uint64_t>(call.root) << 24U;
+  word = (word ^ call.count * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;  // a bijection of each, mixed
+  return word >> 24U;
+}
+
+}  // namespace chorus

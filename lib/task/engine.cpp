@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/engine.hpp"
+
+namespace chorus {
+
+void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (queue.empty()) queues_.push_back(&queue);
+    queue.push_back(&parked);
+    parked_.fetch_add(1, std::memory_order_release);
+  }
+  progress();
+}
+
+void Engine::finish_first(OperationQueue& queue) {
+  finished_.push_back(queue.front());
+  queue.pop_front();
+  parked_.fetch_sub(1, std::memory_order_release);
+}
+
+void Engine::tell_owners() {
+  std::erase_if(queues_, [](const OperationQueue* queue) { return queue->empty(); });
+  for (ParkedOperation* parked : finished_) parked->finished_.store(true, std::memory_order_release);
+  finished_.clear();
+}
+
+bool Engine::progress() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  bool moved = false;
+  for (OperationQueue* queue : queues_) {
+    while (!queue->empty()) {
+      Operation& first = queue->front()->operation_;
+      moved |= first.step();
+      if (!first.done()) break;
+      finish_first(*queue);
+      moved = true;
+    }
+  }
+  tell_owners();
+  return moved;
+}
+
+void Engine::cancel(OperationQueue& queue, const std::exception_ptr& error) {
+  const std::scoped_lock lock(mutex_);
+  while (!queue.empty()) {
+    queue.front()->operation_.cancel(error);
+    finish_first(queue);
+  }
+  tell_owners();
+}
+
+}  // namespace chorus

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "task/operation.hpp"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+/// A nonblocking operation from its start until its request has been told.
+class ParkedOperation {
+ public:
+  explicit ParkedOperation(Task<> task) noexcept : operation_(std::move(task)) {}
+  [[nodiscard]] bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Operation& operation() const noexcept { return operation_; }
+
+ private:
+  friend class Engine;
+  Operation operation_;
+  std::atomic<bool> finished_{false};
+};
+
+/// The nonblocking operations of one communicator: they run one after another in the order of their calls, which is
+/// the same on every rank, so none waits for a rank that waits for a later one.
+using OperationQueue = std::deque<ParkedOperation*>;
+
+/// Drives parked operations: whoever is inside the library calls `progress`. Any thread may, one at a time does.
+class Engine {
+ public:
+  /// Puts `parked` at the end of `queue` and moves it as far as it goes without waiting. It is not moved or destroyed
+  /// before it is finished.
+  void park(OperationQueue& queue, ParkedOperation& parked);
+  /// Polls the first operation of every queue. True if anything moved.
+  bool progress();
+  /// Gives the first operation of `queue` `error`, and so all behind it.
+  void cancel(OperationQueue& queue, const std::exception_ptr& error);
+  [[nodiscard]] bool idle() const noexcept { return parked_.load(std::memory_order_acquire) == 0; }
+
+ private:
+  void finish_first(OperationQueue& queue);
+  void tell_owners();
+
+  std::mutex mutex_;
+  std::vector<OperationQueue*> queues_;     // those that are not empty
+  std::vector<ParkedOperation*> finished_;  // their owners, who may destroy operation and queue then, are told last
+  std::atomic<int> parked_{0};
+};
+
+}  // namespace chorus

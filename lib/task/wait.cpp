@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/wait.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <ctime>
+
+namespace chorus {
+namespace {
+
+// Not FUTEX_PRIVATE: the word may be mapped by several processes.
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* limit) noexcept {
+  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, limit, nullptr, 0);
+}
+
+}  // namespace
+
+void Bell::wake() noexcept {
+  rings.fetch_add(1, std::memory_order_seq_cst);
+  futex(rings, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+void Bell::sleep(std::uint32_t seen, std::chrono::microseconds limit) noexcept {
+  const timespec duration{.tv_sec = static_cast<time_t>(limit.count() / 1'000'000),
+                          .tv_nsec = static_cast<long>(limit.count() % 1'000'000 * 1000)};
+  futex(rings, FUTEX_WAIT, seen, &duration);
+}
+
+void Wait::rest(Bell* bell) noexcept {
+  constexpr std::chrono::microseconds longest_sleep{1000};
+  if (++idle_polls <= waiter_.policy().yields) {
+    sched_yield();
+  } else if (bell == nullptr) {
+    constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
+    nanosleep(&moment, nullptr);
+  } else if (armed_ != bell) {
+    disarm();
+    armed_ = bell;
+    bell->sleepers.fetch_add(1, std::memory_order_seq_cst);
+    seen_ = bell->rings.load(std::memory_order_seq_cst);
+  } else {
+    bell->sleep(seen_, longest_sleep);
+    disarm();
+  }
+}
+
+WaitPolicy WaitPolicy::of(int ranks, int cores) noexcept {
+  if (ranks > cores) return {.spins = 0, .yields = 100, .oversubscribed = true};
+  return {};
+}
+
+}  // namespace chorus

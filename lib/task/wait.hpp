@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace chorus {
+
+/// A futex word that sleepers wait on and a writer rings; both may live in memory shared between processes.
+struct Bell {
+  std::atomic<std::uint32_t> rings{0};
+  std::atomic<std::uint32_t> sleepers{0};
+
+  /// Wakes whoever sleeps; costs one load where nobody does. A sleeper that comes at the same moment may miss it and
+  /// wakes by its time limit, unless a sequentially consistent fence stands between the change it waits for and this.
+  void ring() noexcept {
+    if (sleepers.load(std::memory_order_relaxed) != 0) wake();
+  }
+  void wake() noexcept;
+  /// Sleeps until it rings, at most `limit`; returns at once where `rings` is no longer `seen`.
+  void sleep(std::uint32_t seen, std::chrono::microseconds limit) noexcept;
+};
+
+/// How long a wait spins, then yields, before it sleeps. With more ranks than cores spinning takes the time of the rank
+/// that is waited for.
+struct WaitPolicy {
+  int spins = 2000;
+  int yields = 2000;
+  bool oversubscribed = false;
+
+  /// The policy for `ranks` on `cores`; every rank of a node gets the same numbers and so the same policy.
+  [[nodiscard]] static WaitPolicy of(int ranks, int cores) noexcept;
+};
+
+inline void cpu_relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+class Wait;
+
+/// What a rank does when spinning has not helped: drive other collectives, yield or sleep, and look now and then
+/// whether waiting still makes sense. Throws Error where it does not.
+class Waiter {
+ public:
+  explicit Waiter(const WaitPolicy& policy) noexcept : policy_(policy) {}
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  virtual ~Waiter() = default;
+  virtual void idle(Wait& wait, Bell* bell) = 0;
+  [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
+  void set_policy(const WaitPolicy& policy) noexcept { policy_ = policy; }
+
+ private:
+  WaitPolicy policy_;
+};
+
+/// One wait from its first poll on. Between polls the waiting code calls `pause`.
+class Wait {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Wait(Waiter& waiter) noexcept : waiter_(waiter), spins_left_(waiter.policy().spins) {}
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+  ~Wait() { disarm(); }
+
+  void pause(Bell* bell) {
+    if (spins_left_ > 0) {
+      --spins_left_;
+      cpu_relax();
+    } else {
+      waiter_.idle(*this, bell);
+    }
+  }
+
+  /// Something moved: spin again, as the next thing may come soon.
+  void moved() noexcept {
+    spins_left_ = waiter_.policy().spins;
+    idle_polls = 0;
+    disarm();
+  }
+
+  /// One more idle poll. Yields at first; then sleeps on `bell`, or for a moment where it is null. Sleeping takes two
+  /// calls, so that what is waited for is polled once more between telling the writer and falling asleep.
+  void rest(Bell* bell) noexcept;
+
+  // The waiter's notes about this wait.
+  int idle_polls = 0;              ///< rests since anything moved
+  Clock::time_point began{};       ///< set at the first look at the clock
+  Clock::time_point looked{};      ///< the last look whether to go on
+  Clock::time_point examined{};    ///< the last look at the peers' processes
+  std::chrono::nanoseconds timeout{};
+  bool warned = false;
+
+ private:
+  void disarm() noexcept {
+    if (armed_ != nullptr) armed_->sleepers.fetch_sub(1, std::memory_order_relaxed);
+    armed_ = nullptr;
+  }
+
+  Waiter& waiter_;
+  int spins_left_;
+  Bell* armed_ = nullptr;  // counts this wait among its sleepers
+  std::uint32_t seen_ = 0;
+};
+
+}  // namespace chorus

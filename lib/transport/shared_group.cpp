@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shared_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace chorus {
+namespace {
+
+/// How far the round in `word` lies past `round`, modulo 2^24; ranks are never nearly as far apart.
+std::int32_t rounds_past(std::uint64_t word, Round round) noexcept {
+  const auto upper = static_cast<std::uint32_t>(word >> 40U) << 8U;
+  return static_cast<std::int32_t>(upper - (static_cast<std::uint32_t>(round) << 8U)) >> 8;
+}
+
+}  // namespace
+
+SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> published)
+    : members_(std::move(members)),
+      waiter_(waiter),
+      published_(std::move(published)),
+      announces_(published_ || waiter.policy().oversubscribed) {}
+
+void SharedGroup::begin(const Call& call) noexcept {
+  signature_ = signature(call);
+  ++calls_begun_;
+  CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
+  record.number.store(0, std::memory_order_relaxed);
+  record.word.store(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
+                        static_cast<std::uint64_t>(call.op) << 16U |
+                        static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
+                    std::memory_order_relaxed);
+  record.count.store(call.count, std::memory_order_relaxed);
+  record.number.store(calls_begun_, std::memory_order_release);
+}
+
+bool SharedGroup::differs(std::uint64_t word, Round round) const {
+  if (rounds_past(word, round) < 0) return false;
+  throw MismatchFound();
+}
+
+bool SharedGroup::has_reached(Round round, int peer) const noexcept {
+  return rounds_past(line(peer, round).word.load(std::memory_order_acquire), round) >= 0;
+}
+
+std::optional<Round> SharedGroup::needed_for(Round round, int slots) const noexcept {
+  const auto depth = static_cast<Round>(slots);
+  if (known_ + depth > round) return std::nullopt;
+  return round - depth / 2;  // more than needed, so that the next rounds need not ask again
+}
+
+void SharedGroup::announce() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // the arrival before the look for sleepers
+  page(rank()).bell.ring();
+  if (published_) published_();
+}
+
+Round SharedGroup::open_now(int slots) {
+  const Round round = ++round_;
+  if (const std::optional<Round> needed = needed_for(round, slots)) {
+    for (int peer = 0; peer < size(); ++peer) {
+      Wait wait(waiter_);
+      while (!has_reached(*needed, peer)) wait.pause(bell_of(peer));
+    }
+    known_ = *needed;
+  }
+  return round;
+}
+
+void SharedGroup::wait_for(Round round, int peer) {
+  if (has_arrived(round, peer)) return;
+  Wait wait(waiter_);
+  do {
+    wait.pause(bell_of(peer));
+  } while (!has_arrived(round, peer));
+}
+
+void SharedGroup::wait_for_all(Round round) {
+  for (int peer = 0; peer < size(); ++peer) wait_for(round, peer);
+  known_ = round;
+}
+
+SharedGroup::Opening SharedGroup::open(int slots, Where where) { return {*this, slots, where}; }
+
+SharedGroup::Arrival SharedGroup::arrival(Round round, int peer, Where where) {
+  return {*this, round, peer, peer, where};
+}
+
+SharedGroup::Arrival SharedGroup::arrivals(Round round, Where where) { return {*this, round, 0, size() - 1, where}; }
+
+SharedGroup::Opening::Opening(SharedGroup& group, int slots, Where where) noexcept
+    : Leaf(where), group_(group), needed_(group.needed_for(++group.round_, slots)) {}
+
+bool SharedGroup::Opening::ready() {
+  if (!needed_) return true;
+  while (group_.has_reached(*needed_, peer_)) {
+    if (peer_ == group_.size() - 1) {
+      group_.known_ = std::max(group_.known_, *needed_);
+      return true;
+    }
+    ++peer_;
+  }
+  return false;
+}
+
+Round SharedGroup::Opening::await_resume() {
+  Leaf::await_resume();
+  return group_.round_;
+}
+
+std::string SharedGroup::Opening::what() const {
+  return fmt::format("waiting until rank {} has left an earlier round", group_.communicator_rank(peer_));
+}
+
+bool SharedGroup::Arrival::ready() {
+  while (group_.has_arrived(round_, peer_)) {
+    if (peer_ == last_) {
+      if (everybody_) group_.known_ = std::max(group_.known_, round_);
+      return true;
+    }
+    ++peer_;
+  }
+  return false;
+}
+
+std::string SharedGroup::Arrival::what() const {
+  return fmt::format("waiting for the arrival of rank {} at round {}", group_.communicator_rank(peer_), round_);
+}
+
+std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64_t number) const noexcept {
+  std::optional<Recorded> latest;
+  for (const CallRecord& record : page(rank).calls) {
+    Recorded read{.number = record.number.load(std::memory_order_acquire), .call = {}};
+    const std::uint64_t word = record.word.load(std::memory_order_acquire);
+    read.call.collective = static_cast<Collective>(word & 0xFFU);
+    read.call.type = static_cast<DataType>(word >> 8U & 0xFFU);
+    read.call.op = static_cast<ReduceOp>(word >> 16U & 0xFFU);
+    read.call.root = static_cast<int>(word >> 32U);
+    read.call.count = record.count.load(std::memory_order_acquire);
+    if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) continue;
+    if (number == 0 ? !latest || latest->number < read.number : read.number == number) latest = read;
+  }
+  return latest;
+}
+
+void SharedGroup::publish_failure(int code, const std::string& text) noexcept {
+  ControlPage& mine = page(rank());
+  if (mine.failure.load(std::memory_order_relaxed) != 0) return;
+  const std::size_t length = std::min(text.size(), mine.failure_text.size() - 1);
+  std::memcpy(mine.failure_text.data(), text.data(), length);
+  mine.failure_text[length] = '\0';
+  mine.failure.store(static_cast<std::uint32_t>(code) + 1, std::memory_order_seq_cst);
+  for (int peer = 0; peer < size(); ++peer) bell_of(peer)->wake();
+  if (published_) published_();
+}
+
+std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
+  for (int peer = 0; peer < size(); ++peer) {
+    const std::uint32_t failure = page(peer).failure.load(std::memory_order_acquire);
+    if (peer == rank() || failure == 0) continue;
+    const auto& text = page(peer).failure_text;
+    return Failure{peer, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace chorus

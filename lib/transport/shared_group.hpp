@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/bytes.hpp"
+#include "base/call.hpp"
+#include "task/operation.hpp"
+#include "task/wait.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The memory that the ranks of one node share, for one communicator, and the protocol on it.
+//
+// A collective is a series of rounds, the same on every rank. In a round a rank arrives: it writes one 64-byte line of
+// its own, with the number of the round, the signature of the call and up to 56 bytes of payload. Others wait for that
+// line and read it, and what the rank had put into its data slot before. Nobody writes another's line or slot, and
+// nothing is ever reset: a later round uses the next of several lines and slots, and a rank opens a round only when
+// everybody has left the round that used them last. A rank arrives at a round after it has finished the one before.
+namespace chorus {
+
+using Round = std::uint64_t;
+
+inline constexpr std::size_t payload_bytes = 56;
+inline constexpr int line_slots = 16;
+inline constexpr int data_slots = 4;
+
+/// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
+struct alignas(64) Line {
+  std::atomic<std::uint64_t> word{0};
+  std::byte payload[payload_bytes];
+};
+
+/// The last calls a rank has begun, for those who report that ranks differ or are missing.
+struct CallRecord {
+  std::atomic<std::uint64_t> number{0};  ///< counts this rank's calls on the communicator, from 1
+  std::atomic<std::uint64_t> word{0};    ///< collective, type, op, root
+  std::atomic<std::uint64_t> count{0};
+};
+inline constexpr int call_records = 8;
+
+/// What one rank writes and the others of its node read; the data slots follow it.
+struct ControlPage {
+  alignas(128) Bell bell;
+  alignas(128) std::atomic<std::uint32_t> failure{0};  ///< ErrorCode + 1 once this rank has given the communicator up
+  std::array<char, 112> failure_text{};                ///< written before `failure`
+  alignas(128) std::array<CallRecord, call_records> calls;
+  struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
+    Line line;
+  };
+  std::array<PaddedLine, line_slots> lines;
+};
+inline constexpr std::size_t control_bytes = 4096;
+static_assert(sizeof(ControlPage) <= control_bytes);
+
+/// The rank differs from others about the call; the table is made by whoever catches it.
+struct MismatchFound {};
+
+class SharedGroup {
+ public:
+  /// Where this rank stands among others, and what their memory is.
+  struct Members {
+    int rank = 0;                         ///< this rank within the node
+    std::vector<std::byte*> regions;      ///< per rank: control page, then data slots; zeroed before first use
+    std::vector<int> communicator_ranks;  ///< per rank: its rank in the communicator, for messages
+    std::size_t slot_bytes = 0;           ///< length of one data slot; a multiple of 64
+    bool direct = false;                  ///< true where pointers of one rank are valid in the others (threads)
+  };
+  /// `waiter` is asked what to do while a rank waits. `published` (may be empty) is called after each arrival.
+  SharedGroup(Members members, Waiter& waiter, std::function<void()> published = {});
+
+  [[nodiscard]] int rank() const noexcept { return members_.rank; }
+  [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.regions.size()); }
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return members_.slot_bytes; }
+  [[nodiscard]] int communicator_rank(int rank) const noexcept {
+    return members_.communicator_ranks[static_cast<std::size_t>(rank)];
+  }
+
+  /// Begins a call: its signature goes into every arrival, its record is left for reports.
+  void begin(const Call& call) noexcept;
+
+  class Opening;
+  class Arrival;
+  /// Awaited, gives the number of the next round once this rank may write its line and its slot for it.
+  [[nodiscard]] Opening open(int slots, Where where = Where::here());
+  /// Awaited after `arrive`, goes on when `peer`, or everybody, has arrived at `round`.
+  [[nodiscard]] Arrival arrival(Round round, int peer, Where where = Where::here());
+  [[nodiscard]] Arrival arrivals(Round round, Where where = Where::here());
+
+  // The same for the smallest messages, without a coroutine: they return when it is so.
+  [[nodiscard]] Round open_now(int slots);
+  void wait_for(Round round, int peer);
+  void wait_for_all(Round round);
+
+  /// This rank's payload of `round`, to be written before `arrive`.
+  [[nodiscard]] std::byte* payload(Round round) noexcept { return line(members_.rank, round).payload; }
+  [[nodiscard]] const std::byte* payload(Round round, int peer) const noexcept { return line(peer, round).payload; }
+  /// The data slot of `peer` for `round`: written by `peer` before it arrives, read by others after.
+  [[nodiscard]] std::byte* slot(Round round, int peer) const noexcept {
+    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + round % data_slots * members_.slot_bytes;
+  }
+  /// Publishes this rank's payload and slot of `round`.
+  void arrive(Round round) {
+    line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
+    if (announces_) {
+      announce();
+    } else {
+      page(members_.rank).bell.ring();
+    }
+  }
+
+  // For reports and failures; any time, any rank.
+
+  /// The record of the last calls of `rank`: the one with `number`, or its latest for number 0.
+  struct Recorded {
+    std::uint64_t number = 0;
+    Call call;
+  };
+  [[nodiscard]] std::optional<Recorded> recorded(int rank, std::uint64_t number = 0) const noexcept;
+  [[nodiscard]] std::uint64_t calls_begun() const noexcept { return calls_begun_; }
+  /// Tells the node that this rank has given the communicator up and wakes the sleepers.
+  void publish_failure(int code, const std::string& text) noexcept;
+  struct Failure {
+    int rank = 0;  ///< within the node
+    int code = 0;
+    std::string text;
+  };
+  [[nodiscard]] std::optional<Failure> failure_of_others() const;
+  [[nodiscard]] Bell* bell_of(int rank) const noexcept { return &page(rank).bell; }
+
+ private:
+  [[nodiscard]] ControlPage& page(int rank) const noexcept {
+    return *std::launder(reinterpret_cast<ControlPage*>(members_.regions[static_cast<std::size_t>(rank)]));
+  }
+  [[nodiscard]] Line& line(int rank, Round round) const noexcept {
+    return page(rank).lines[round % line_slots].line;
+  }
+  [[nodiscard]] std::uint64_t word_of(Round round) const noexcept { return round << 40U | signature_; }
+  [[nodiscard]] bool has_arrived(Round round, int peer) const {
+    const std::uint64_t word = line(peer, round).word.load(std::memory_order_acquire);
+    if (word == word_of(round)) return true;
+    return differs(word, round);
+  }
+  [[nodiscard]] bool differs(std::uint64_t word, Round round) const;
+  /// The round everybody must have reached before this rank may open `round`, where that is not known to be so.
+  [[nodiscard]] std::optional<Round> needed_for(Round round, int slots) const noexcept;
+  [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
+  void announce();
+
+  Members members_;
+  Waiter& waiter_;
+  std::function<void()> published_;
+  bool announces_;
+  std::uint64_t signature_ = 0;
+  std::uint64_t calls_begun_ = 0;
+  Round round_ = 0;  // the last one opened
+  Round known_ = 0;  // everybody has arrived at this round, so has left all before it
+};
+
+/// Waits until the next round may be opened.
+class SharedGroup::Opening final : public Leaf {
+ public:
+  Opening(SharedGroup& group, int slots, Where where) noexcept;
+  [[nodiscard]] Round await_resume();
+  [[nodiscard]] Bell* bell() noexcept override { return group_.bell_of(peer_); }
+
+ private:
+  bool ready() override;
+  [[nodiscard]] std::string what() const override;
+
+  SharedGroup& group_;
+  std::optional<Round> needed_;
+  int peer_ = 0;
+};
+
+/// Waits until peers `peer_` to `last_` have arrived at a round.
+class SharedGroup::Arrival final : public Leaf {
+ public:
+  Arrival(SharedGroup& group, Round round, int first, int last, Where where) noexcept
+      : Leaf(where),
+        group_(group),
+        round_(round),
+        peer_(first),
+        last_(last),
+        everybody_(first == 0 && last == group.size() - 1) {}
+  [[nodiscard]] Bell* bell() noexcept override { return group_.bell_of(peer_); }
+
+ private:
+  bool ready() override;
+  [[nodiscard]] std::string what() const override;
+
+  SharedGroup& group_;
+  Round round_;
+  int peer_;
+  int last_;
+  bool everybody_;
+};
+
+}  // namespace chorus

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/buffer_pool.hpp"
+#include "base/bytes.hpp"
+#include "base/call.hpp"
+#include "task/operation.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+class Native;
+class SharedGroup;
+class Subset;
+class Transport;
+
+inline constexpr int no_rank = -1;
+
+/// A message out, a message in, or both at once.
+struct Envelope {
+  ConstBytes outgoing = {};
+  int destination = no_rank;
+  Bytes incoming = {};
+  int source = no_rank;
+  int channel = 0;  ///< messages of one channel between two ranks arrive in the order they were sent
+  Where where = {};
+};
+
+/// A message exchange under way: awaited, it goes on when the message out may be overwritten and the message in is
+/// there. It cannot be moved, as it is what the transport polls.
+class [[nodiscard]] Exchange final : public Leaf {
+ public:
+  /// What the transport needs to know its two requests again: MPI_Requests, or pointers.
+  struct Tickets {
+    std::uint64_t send = 0;
+    std::uint64_t receive = 0;
+  };
+  Exchange(Transport& transport, const Envelope& envelope, Tickets tickets) noexcept
+      : Leaf(envelope.where), tickets(tickets), transport_(transport), envelope_(envelope) {}
+
+  Tickets tickets;
+
+ private:
+  bool ready() override;
+  void abandon() noexcept override;
+  [[nodiscard]] std::string what() const override;
+
+  Transport& transport_;
+  Envelope envelope_;
+};
+
+/// The waist: what the algorithms stand on and what MPI, threads and the simulator provide. A transport belongs to one
+/// rank of one communicator.
+class Transport {
+ public:
+  Transport(int rank, int size) noexcept;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport();
+
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// Starts the messages of `envelope`. An incoming message has exactly the length of its buffer.
+  virtual Exchange start(const Envelope& envelope) = 0;
+  /// True once both messages of `exchange` are done. Throws Error{transport} where they cannot be.
+  virtual bool test(Exchange& exchange) = 0;
+  /// Gives up the messages of `exchange`; what they point to is not touched after this returns.
+  virtual void cancel(Exchange& exchange) noexcept = 0;
+
+  Exchange send(ConstBytes outgoing, int destination, Where where = Where::here()) {
+    return start({.outgoing = outgoing, .destination = destination, .where = where});
+  }
+  Exchange receive(Bytes incoming, int source, Where where = Where::here()) {
+    return start({.incoming = incoming, .source = source, .where = where});
+  }
+  Exchange sendrecv(ConstBytes outgoing, int destination, Bytes incoming, int source, Where where = Where::here()) {
+    return start({outgoing, destination, incoming, source, 0, where});
+  }
+  /// Working memory, 64-byte aligned, uninitialised.
+  [[nodiscard]] Scratch scratch(std::size_t bytes) { return buffers_.take(bytes); }
+
+  // Capabilities: agreed when the communicator is set up, so that a null here is a null on every rank.
+
+  /// The shared memory of all ranks; null unless they are on one node and can map it.
+  [[nodiscard]] SharedGroup* shared() const noexcept { return shared_; }
+  /// The vendor's own collectives over these ranks.
+  [[nodiscard]] Native* native() const noexcept { return native_; }
+
+  // The hierarchy. Both are null where all ranks are on one node, or every rank is alone on its own.
+
+  /// The ranks on this rank's node, with their shared memory.
+  [[nodiscard]] Transport* node() const noexcept;
+  /// The first rank of every node, in the order of the nodes; null on the other ranks.
+  [[nodiscard]] Transport* leaders() const noexcept;
+  /// The number of the node each rank is on, counted in the order of their first ranks; empty where all are on one.
+  [[nodiscard]] const std::vector<int>& nodes() const noexcept { return nodes_; }
+
+  /// Sets the capabilities and cuts the ranks into nodes: `nodes[r]` is the node of rank r; `shared` is the memory of
+  /// this rank's node, or null. Called once, before the first collective, with the same `nodes` on every rank.
+  void compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> shared, Native* native);
+
+ private:
+  int rank_;
+  int size_;
+  BufferPool buffers_;
+  std::vector<int> nodes_;
+  std::unique_ptr<SharedGroup> node_memory_;
+  std::unique_ptr<Subset> node_;
+  std::unique_ptr<Subset> leaders_;
+  SharedGroup* shared_ = nullptr;
+  Native* native_ = nullptr;
+};
+
+/// Some ranks of a transport as a transport of their own: its messages go through the parent on a channel of their own.
+class Subset final : public Transport {
+ public:
+  /// `members`: ranks of `parent` in the order of their ranks here, this one among them.
+  Subset(Transport& parent, std::vector<int> members, int channel);
+
+  Exchange start(const Envelope& envelope) override;
+  bool test(Exchange& exchange) override { return parent_.test(exchange); }
+  void cancel(Exchange& exchange) noexcept override { parent_.cancel(exchange); }
+
+ private:
+  Transport& parent_;
+  std::vector<int> members_;
+  int channel_;
+};
+
+}  // namespace chorus
