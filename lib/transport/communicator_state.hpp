@@ -60,8 +60,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
-  /// The memory of this rank's node, whether or not it spans all ranks; may be null.
-  [[nodiscard]] SharedGroup* node_memory() noexcept;
   /// Finds out what the ranks share; the first operation of every communicator.
   Task<> set_up();
 
@@ -73,9 +71,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void park(ParkedOperation& parked);
   [[nodiscard]] bool test(ParkedOperation& parked);
   void wait(ParkedOperation& parked, std::chrono::nanoseconds timeout);
-  /// Signs and records `call` where ranks share memory.
-  void begin(const Call& call) noexcept;
-
   /// Turns the exception being handled into the Error the user gets, and where it breaks the communicator does so and
   /// tells the other ranks of the node.
   [[noreturn]] void fail(const Call& call);
@@ -100,7 +95,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Setup> setup_;
   std::shared_ptr<Engine> engine_;
-  SharedGroup* node_memory_ = nullptr;
   Settings settings_;
   std::vector<std::string> notes_;
   OperationQueue queue_;

@@ -89,6 +89,8 @@ class Transport {
 
   /// The shared memory of all ranks; null unless they are on one node and can map it.
   [[nodiscard]] SharedGroup* shared() const noexcept { return shared_; }
+  /// The shared memory of this rank's node, whether or not all ranks are on it; null where it has none.
+  [[nodiscard]] SharedGroup* node_memory() const noexcept { return node_memory_.get(); }
   /// The vendor's own collectives over these ranks.
   [[nodiscard]] Native* native() const noexcept { return native_; }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "carry_out.hpp"
+
+#include "kernels/kernels.hpp"
+#include "transport/native.hpp"
+#include "transport/shared_group.hpp"
+
+#include <algorithm>
+
+namespace chorus {
+namespace {
+
+bool reduces(Collective collective) noexcept {
+  return collective == Collective::reduce || collective == Collective::allreduce ||
+         collective == Collective::reduce_scatter_block;
+}
+
+void divide_average(const Transport& transport, const Arguments& arguments) {
+  const Call& call = arguments.call;
+  if (call.op != ReduceOp::average || !reduces(call.collective)) return;
+  if (call.collective == Collective::reduce && call.root != transport.rank()) return;
+  kernels::divide(arguments.out, call.count, call.type, transport.size());
+}
+
+}  // namespace
+
+Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments) {
+  if (SharedGroup* memory = transport.node_memory()) {
+    memory->begin(arguments.call);
+    if (!algorithm.arrives) {
+      const Round round = co_await memory->open(line_slots);
+      memory->arrive(round);
+      co_await memory->arrivals(round);
+    }
+  }
+  co_await algorithm.run(transport, arguments);
+  divide_average(transport, arguments);
+}
+
+void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments) {
+  if (SharedGroup* memory = transport.node_memory()) {
+    memory->begin(arguments.call);
+    if (!algorithm.arrives) {
+      const Round round = memory->open_now(line_slots);
+      memory->arrive(round);
+      memory->wait_for_all(round);
+    }
+  }
+  algorithm.now(transport, arguments);
+  divide_average(transport, arguments);
+}
+
+Problem problem_of(const Call& call, const Transport& transport) {
+  Problem problem{.call = call, .ranks = transport.size(), .largest_node = transport.size()};
+  if (const std::vector<int>& nodes = transport.nodes(); !nodes.empty()) {
+    problem.nodes = std::ranges::max(nodes) + 1;
+    problem.largest_node = 0;
+    for (int node = 0; node < problem.nodes; ++node) {
+      problem.largest_node = std::max(problem.largest_node, static_cast<int>(std::ranges::count(nodes, node)));
+    }
+  }
+  problem.shared = transport.shared() != nullptr;
+  if (const SharedGroup* memory = transport.shared()) problem.slot_bytes = memory->slot_bytes();
+  problem.native = transport.native() != nullptr && transport.native()->supports(call);
+  return problem;
+}
+
+}  // namespace chorus

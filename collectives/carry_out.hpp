@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+
+namespace chorus {
+
+/// A whole collective by `algorithm`: signs the call, waits for the arrival of every rank of the node where the
+/// algorithm has no such round of its own, runs it, and divides an average.
+Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments);
+
+/// The same without a coroutine; `algorithm.now` is set.
+void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments);
+
+/// What an algorithm is chosen by, for `call` on `transport`.
+[[nodiscard]] Problem problem_of(const Call& call, const Transport& transport);
+
+}  // namespace chorus
