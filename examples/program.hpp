@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/chorus.hpp>
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace examples {
+
+/// A wrong input, known to every rank: rank 0 says it and all ranks end in good order.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads the command line; gives the exit code where the program is to end at once (help, or a wrong option).
+[[nodiscard]] inline std::optional<int> parse(CLI::App& options, int argc, char** argv,
+                                              const chorus::Communicator& world) {
+  try {
+    options.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    std::ostream silent(nullptr);
+    const bool speaks = world.rank() == 0;
+    return options.exit(error, speaks ? std::cout : silent, speaks ? std::cerr : silent);
+  }
+}
+
+/// Calls `body(world)` and gives the exit code of the program `name`.
+template <class Body>
+[[nodiscard]] int run_program(const char* name, const Body& body) {
+  const chorus::Environment environment;
+  try {
+    const auto world = chorus::Communicator::world();
+    try {
+      return body(world);
+    } catch (const InputError& error) {
+      if (world.rank() == 0) fmt::print(stderr, "{}: {}\n", name, error.what());
+      return EXIT_FAILURE;
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    std::fflush(nullptr);
+    std::_Exit(EXIT_FAILURE);  // leaving in good order would wait for ranks that wait for this one: mpirun ends them
+  }
+}
+
+/// Adds up the time its calls take.
+class Stopwatch {
+ public:
+  template <class Call>
+  void operator()(const Call& call) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    elapsed_ += std::chrono::steady_clock::now() - start;
+  }
+  [[nodiscard]] double seconds() const noexcept { return std::chrono::duration<double>(elapsed_).count(); }
+
+ private:
+  std::chrono::steady_clock::duration elapsed_{};
+};
+
+}  // namespace examples
