@@ -29,9 +29,12 @@ class CHORUS_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+  /// what() without the name of the library and of the code.
+  [[nodiscard]] const std::string& message() const noexcept { return message_; }
 
  private:
   ErrorCode code_;
+  std::string message_;
 };
 
 }  // namespace chorus

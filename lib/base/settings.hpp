@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace chorus {
@@ -16,13 +17,14 @@ enum class SharedMemory : std::uint8_t { automatic, memfd, named, off };
 /// What the environment asks for. Rank 0 of a communicator reads it, so that all ranks have the same.
 struct Settings {
   std::array<std::string, collective_count> algorithm;  ///< CHORUS_ALLREDUCE=ring; empty: the chooser decides
-  std::chrono::nanoseconds timeout{};                    ///< CHORUS_TIMEOUT, seconds; zero: none
+  std::chrono::nanoseconds timeout{};                   ///< CHORUS_TIMEOUT, seconds; zero: none
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(60);  ///< CHORUS_STALL_WARNING, seconds; zero: none
-  SharedMemory shared_memory = SharedMemory::automatic;  ///< CHORUS_SHARED_MEMORY=memfd|named|off
-  std::size_t slot_bytes = 256 * 1024;                   ///< CHORUS_SLOT_BYTES: length of a data slot
-  int node_ranks = 0;      ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
-  std::string tuning_file; ///< CHORUS_TUNING_FILE: its path
-  bool log = false;        ///< CHORUS_LOG=info: one line for each decision at set-up
+  SharedMemory shared_memory = SharedMemory::automatic;               ///< CHORUS_SHARED_MEMORY=memfd|named|off
+  std::size_t slot_bytes = 256 * 1024;                                ///< CHORUS_SLOT_BYTES: length of a data slot
+  int node_ranks = 0;       ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
+  std::string tuning_file;  ///< CHORUS_TUNING_FILE: its path
+  std::string tuning;       ///< what is written in that file; read where the settings are first used
+  bool log = false;         ///< CHORUS_LOG=info: one line for each decision at set-up
 
   /// Reads the CHORUS_ variables of `environment` (as in `environ`: NAME=value strings, ended by null).
   /// Throws Error{invalid_environment} for an unknown name or a value that does not parse, naming the nearest known.

@@ -37,7 +37,7 @@ void* allocate(std::size_t bytes) {
   const std::size_t size_class = (bytes + granule - 1) / granule;
   if (size_class >= classes) return ::operator new(bytes);
   FreeFrame*& head = lists.heads[size_class];
-  if (head == nullptr) return ::operator new(size_class * granule);
+  if (head == nullptr) return ::operator new(size_class* granule);
   return std::exchange(head, head->next);
 }
 

@@ -90,10 +90,10 @@ class Wait {
   void rest(Bell* bell) noexcept;
 
   // The waiter's notes about this wait.
-  int idle_polls = 0;              ///< rests since anything moved
-  Clock::time_point began{};       ///< set at the first look at the clock
-  Clock::time_point looked{};      ///< the last look whether to go on
-  Clock::time_point examined{};    ///< the last look at the peers' processes
+  int idle_polls = 0;            ///< rests since anything moved
+  Clock::time_point began{};     ///< set at the first look at the clock
+  Clock::time_point looked{};    ///< the last look whether to go on
+  Clock::time_point examined{};  ///< the last look at the peers' processes
   std::chrono::nanoseconds timeout{};
   bool warned = false;
 

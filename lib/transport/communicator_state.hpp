@@ -23,36 +23,44 @@ namespace chorus::detail {
 
 class CommunicatorState;
 
-/// Finds out what the ranks of a communicator share, at its first collective.
-class Setup {
+/// What a communicator knows of its other ranks beyond messages: what they share, and whether they are alive.
+class Peers {
  public:
-  /// What is known of the other ranks afterwards.
-  struct Result {
-    std::vector<int> nodes;                ///< the node of each rank, counted in the order of their first ranks
-    std::unique_ptr<SharedGroup> shared;   ///< of this rank's node
+  struct Shared {
+    std::vector<int> nodes;               ///< the node of each rank, counted in the order of their first ranks
+    std::unique_ptr<SharedGroup> memory;  ///< of this rank's node; null where it has none
     Native* native = nullptr;
-    Settings settings;                     ///< those of rank 0
-    WaitPolicy policy;
-    std::vector<std::string> notes;        ///< what was decided, for the log
+    Settings settings;               ///< those of rank 0
+    std::vector<std::string> notes;  ///< what was decided and why, for the log
   };
-  Setup() = default;
-  Setup(const Setup&) = delete;
-  Setup& operator=(const Setup&) = delete;
-  virtual ~Setup() = default;
+  /// A rank that has given the communicator up, and why.
+  struct Failure {
+    int rank = 0;
+    ErrorCode code = ErrorCode::broken;
+    std::string text;
+  };
+  Peers() = default;
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+  virtual ~Peers() = default;
 
-  /// Every rank runs it as its first operation. `waiter` is for the shared group.
-  virtual Task<Result> run(Transport& transport, Waiter& waiter) = 0;
-  /// What is known of the process of `rank`: empty while it lives, else how it ended. Called while waiting.
+  /// Finds out what the ranks share: the first operation on every communicator, run by every rank. The memory it
+  /// makes asks `waiter`, whose policy it has set.
+  virtual Task<Shared> set_up(Transport& transport, Waiter& waiter) = 0;
+  /// How the process of `rank` ended; empty while it lives, or where that cannot be known.
   [[nodiscard]] virtual std::string death_of(int rank) = 0;
-  /// "host node3, pid 4711, state S", for reports.
+  /// Its host, process and state, for reports.
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
+  /// Tells the ranks that do not share memory with this one that it gives the communicator up.
+  virtual void tell(const Failure& failure) noexcept = 0;
+  /// What another rank has told.
+  [[nodiscard]] virtual std::optional<Failure> told() = 0;
 };
 
 /// What a public Communicator stands for: a transport, the operations under way on it, and whether it still works.
 class CommunicatorState final : public Waiter, public std::enable_shared_from_this<CommunicatorState> {
  public:
-  CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Setup> setup,
-                    std::shared_ptr<Engine> engine);
+  CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers, std::shared_ptr<Engine> engine);
   ~CommunicatorState() override;
 
   [[nodiscard]] Transport& transport() noexcept { return *transport_; }
@@ -63,16 +71,19 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Finds out what the ranks share; the first operation of every communicator.
   Task<> set_up();
 
-  /// A blocking call begins: throws Error{broken} if the communicator is; first drives what is parked.
-  void enter(const Call& call, const CollectiveOptions& options);
-  /// Drives `task` until it is done; throws what it threw.
-  void drive(Task<> task);
-  /// Starts `task` behind what is parked.
-  void park(ParkedOperation& parked);
-  [[nodiscard]] bool test(ParkedOperation& parked);
-  void wait(ParkedOperation& parked, std::chrono::nanoseconds timeout);
-  /// Turns the exception being handled into the Error the user gets, and where it breaks the communicator does so and
-  /// tells the other ranks of the node.
+  /// A call begins: throws Error{broken} if the communicator is.
+  void enter(const Call& call) const;
+  /// Drives what is parked on this communicator, then `task`, until it is done; throws what it threw.
+  void drive(Task<> task, std::chrono::nanoseconds timeout);
+  /// Drives what is parked until `parked` is finished; throws what it threw.
+  void wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout);
+  /// Sets the time limit of the waits to come; drives what is parked. For calls that are no task.
+  void prepare(std::chrono::nanoseconds timeout);
+  void park(ParkedOperation& parked) { engine_->park(queue_, parked); }
+  void progress() { engine_->progress(); }
+
+  /// Turns the exception being handled into the Error the user gets; where it breaks the communicator, does so and
+  /// tells the other ranks.
   [[noreturn]] void fail(const Call& call);
 
   void idle(Wait& wait, Bell* bell) override;
@@ -85,22 +96,49 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::array<Choice, collective_count> choices;
 
  private:
+  void finish_parked();
+  [[noreturn]] void break_with(const Error& error);
   /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death.
   void look(Wait& wait);
-  void look_at_peers(Wait& wait);
-  void warn_of_stall(Wait& wait) const;
-  [[nodiscard]] Error mismatch_table(const Call& call) const;
-  [[nodiscard]] std::vector<int> missing() const;
+  void look_at_failures() const;
+  void look_at_processes() const;
+  void warn_of_stall(const Wait& wait) const;
+  [[nodiscard]] Error mismatch(const Call& call) const;
+  [[nodiscard]] std::string missing_ranks() const;
 
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<Setup> setup_;
+  std::unique_ptr<Peers> peers_;
   std::shared_ptr<Engine> engine_;
   Settings settings_;
   std::vector<std::string> notes_;
   OperationQueue queue_;
-  std::chrono::nanoseconds timeout_{};  // of the call under way
+  const Operation* driven_ = nullptr;   // the one a thread is inside of, for reports
+  std::chrono::nanoseconds timeout_{};  // of the wait under way
   std::string broken_;                  // why, once it is
   bool ready_ = false;
+};
+
+/// A nonblocking call: what a Request holds.
+class PendingCall {
+ public:
+  PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
+              std::chrono::nanoseconds timeout);
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
+  /// Waits.
+  ~PendingCall();
+
+  [[nodiscard]] bool test();
+  void wait();
+
+ private:
+  void tell_result();
+
+  std::shared_ptr<CommunicatorState> state_;
+  Call call_;
+  ParkedOperation parked_;
+  std::chrono::nanoseconds timeout_;
+  bool told_ = false;
 };
 
 }  // namespace chorus::detail

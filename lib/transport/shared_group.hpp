@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -60,7 +61,7 @@ inline constexpr std::size_t control_bytes = 4096;
 static_assert(sizeof(ControlPage) <= control_bytes);
 
 /// The rank differs from others about the call; the table is made by whoever catches it.
-struct MismatchFound {};
+struct MismatchFound : std::exception {};
 
 class SharedGroup {
  public:
@@ -138,9 +139,7 @@ class SharedGroup {
   [[nodiscard]] ControlPage& page(int rank) const noexcept {
     return *std::launder(reinterpret_cast<ControlPage*>(members_.regions[static_cast<std::size_t>(rank)]));
   }
-  [[nodiscard]] Line& line(int rank, Round round) const noexcept {
-    return page(rank).lines[round % line_slots].line;
-  }
+  [[nodiscard]] Line& line(int rank, Round round) const noexcept { return page(rank).lines[round % line_slots].line; }
   [[nodiscard]] std::uint64_t word_of(Round round) const noexcept { return round << 40U | signature_; }
   [[nodiscard]] bool has_arrived(Round round, int peer) const {
     const std::uint64_t word = line(peer, round).word.load(std::memory_order_acquire);

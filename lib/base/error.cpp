@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/error.hpp>
+
+namespace chorus {
+
+const char* name(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::invalid_environment:
+      return "invalid_environment";
+    case ErrorCode::not_supported:
+      return "not_supported";
+    case ErrorCode::not_initialized:
+      return "not_initialized";
+    case ErrorCode::mismatch:
+      return "mismatch";
+    case ErrorCode::timeout:
+      return "timeout";
+    case ErrorCode::peer_lost:
+      return "peer_lost";
+    case ErrorCode::broken:
+      return "broken";
+    case ErrorCode::transport:
+      return "transport";
+  }
+  return "unknown";
+}
+
+Error::Error(ErrorCode code, const std::string& message)
+    : std::runtime_error("chorus: " + message + " [" + name(code) + "]"), code_(code), message_(message) {}
+
+}  // namespace chorus

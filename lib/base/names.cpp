@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+constexpr std::array<std::string_view, collective_count> collectives = {
+    "barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"};
+constexpr std::array<std::string_view, data_type_count> types = {
+    "boolean", "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
+    "uint32",  "uint64", "float16", "bfloat16", "float32", "float64", "long_double"};
+constexpr std::array<std::string_view, reduce_op_count> ops = {
+    "sum",        "product",     "min",         "max",        "average",    "logical_and",
+    "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"};
+
+template <class Enumeration, std::size_t count>
+std::string_view name_in(const std::array<std::string_view, count>& names, Enumeration value) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < count ? names[index] : "unknown";
+}
+
+/// Levenshtein's distance.
+std::size_t edits(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  for (std::size_t column = 0; column <= to.size(); ++column) row[column] = column;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view name(Collective collective) noexcept { return name_in(collectives, collective); }
+std::string_view name(DataType type) noexcept { return name_in(types, type); }
+std::string_view name(ReduceOp op) noexcept { return name_in(ops, op); }
+
+std::optional<Collective> collective_named(std::string_view name) noexcept {
+  const auto found = std::ranges::find(collectives, name);
+  if (found == collectives.end()) return std::nullopt;
+  return static_cast<Collective>(found - collectives.begin());
+}
+
+std::span<const std::string_view> collective_names() noexcept { return collectives; }
+
+bool has_op(Collective collective) noexcept {
+  return collective == Collective::reduce || collective == Collective::allreduce ||
+         collective == Collective::reduce_scatter_block;
+}
+
+bool has_root(Collective collective) noexcept {
+  return collective == Collective::bcast || collective == Collective::reduce;
+}
+
+std::string describe(const Call& call) {
+  std::string text(name(call.collective));
+  if (call.collective != Collective::barrier) text += fmt::format(" of {} {}", call.count, name(call.type));
+  if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
+  if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);
+  return text;
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept {
+  return *std::ranges::min_element(known, {}, [&](std::string_view candidate) { return edits(word, candidate); });
+}
+
+std::optional<std::size_t> parse_bytes(std::string_view text) noexcept {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  std::string unit(rest, text.data() + text.size());
+  std::ranges::transform(unit, unit.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  if (unit == "b") unit.clear();
+  if (unit.empty()) return number;
+  const std::size_t power = std::string_view("kmg").find(unit.front());
+  const std::string_view tail = std::string_view(unit).substr(1);
+  if (power == std::string_view::npos || !(tail.empty() || tail == "b" || tail == "ib")) return std::nullopt;
+  const std::size_t shift = 10 * (power + 1);
+  if (number > std::numeric_limits<std::size_t>::max() >> shift) return std::nullopt;
+  return number << shift;
+}
+
+}  // namespace chorus

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace chorus {
+
+/// Each enumerator's name, as it is spelled in the source.
+[[nodiscard]] std::string_view name(Collective collective) noexcept;
+[[nodiscard]] std::string_view name(DataType type) noexcept;
+[[nodiscard]] std::string_view name(ReduceOp op) noexcept;
+[[nodiscard]] std::optional<Collective> collective_named(std::string_view name) noexcept;
+[[nodiscard]] std::span<const std::string_view> collective_names() noexcept;
+
+/// "allreduce of 4 float32 by sum", "bcast of 4 float32 from root 2".
+[[nodiscard]] std::string describe(const Call& call);
+[[nodiscard]] bool has_op(Collective collective) noexcept;
+[[nodiscard]] bool has_root(Collective collective) noexcept;
+
+/// The one of `known` that `word` most looks like (fewest edits), to suggest instead of a misspelling.
+[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept;
+
+/// A number of bytes like "8", "64k", "1MiB" (k, m, g are powers of 1024, in any case, optionally with B or iB).
+[[nodiscard]] std::optional<std::size_t> parse_bytes(std::string_view text) noexcept;
+
+}  // namespace chorus

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/settings.hpp"
+
+#include "base/names.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+constexpr std::string_view prefix = "CHORUS_";
+constexpr std::array<std::string_view, 4> shared_memory_names = {"auto", "memfd", "named", "off"};
+
+[[noreturn]] void reject(std::string_view variable, std::string_view value, std::string_view expected) {
+  throw Error(ErrorCode::invalid_environment, fmt::format("environment variable {}={}: {}", variable, value, expected));
+}
+
+std::chrono::nanoseconds parse_seconds(std::string_view variable, std::string_view value) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0) || seconds > 1e9) {
+    reject(variable, value, "expected a number of seconds, 0 for never, such as 2.5");
+  }
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+std::size_t parse_slot_bytes(std::string_view variable, std::string_view value) {
+  const std::optional<std::size_t> bytes = parse_bytes(value);
+  if (!bytes || *bytes < 1024 || *bytes > std::size_t{1} << 26U || *bytes % 64 != 0) {
+    reject(variable, value, "expected a length in bytes from 1k to 64M that is a multiple of 64, such as 256k");
+  }
+  return *bytes;
+}
+
+int parse_node_ranks(std::string_view variable, std::string_view value) {
+  int ranks = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ranks);
+  if (error != std::errc() || end != value.data() + value.size() || ranks < 1) {
+    reject(variable, value, "expected a number of ranks, 1 or more");
+  }
+  return ranks;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  std::ranges::transform(upper, upper.begin(), [](unsigned char letter) { return std::toupper(letter); });
+  return upper;
+}
+
+using Setter = void (*)(Settings&, std::string_view variable, std::string_view value);
+
+void set_shared_memory(Settings& settings, std::string_view variable, std::string_view value) {
+  const auto found = std::ranges::find(shared_memory_names, value);
+  if (found == shared_memory_names.end()) {
+    reject(variable, value,
+           fmt::format("expected auto, memfd, named or off; did you mean {}?", nearest(value, shared_memory_names)));
+  }
+  settings.shared_memory = static_cast<SharedMemory>(found - shared_memory_names.begin());
+}
+
+void set_log(Settings& settings, std::string_view variable, std::string_view value) {
+  if (value != "info" && value != "off") reject(variable, value, "expected info or off");
+  settings.log = value == "info";
+}
+
+constexpr std::pair<std::string_view, Setter> variables[] = {
+    {"CHORUS_TIMEOUT", [](Settings& s, auto variable, auto value) { s.timeout = parse_seconds(variable, value); }},
+    {"CHORUS_STALL_WARNING",
+     [](Settings& s, auto variable, auto value) { s.stall_warning = parse_seconds(variable, value); }},
+    {"CHORUS_SHARED_MEMORY", set_shared_memory},
+    {"CHORUS_SLOT_BYTES",
+     [](Settings& s, auto variable, auto value) { s.slot_bytes = parse_slot_bytes(variable, value); }},
+    {"CHORUS_NODE_RANKS",
+     [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
+    {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
+    {"CHORUS_LOG", set_log},
+};
+
+void apply(Settings& settings, std::string_view variable, std::string_view value) {
+  std::vector<std::string> known;
+  for (const std::string_view collective : collective_names()) {
+    known.push_back(fmt::format("{}{}", prefix, upper_case(collective)));
+    if (known.back() != variable) continue;
+    settings.algorithm[known.size() - 1] = value;
+    return;
+  }
+  for (const auto& [name, set] : variables) {
+    if (name == variable) return set(settings, variable, value);
+    known.emplace_back(name);
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  throw Error(ErrorCode::invalid_environment,
+              fmt::format("unknown environment variable {}; did you mean {}?", variable, nearest(variable, names)));
+}
+
+}  // namespace
+
+Settings Settings::parse(const char* const* environment) {
+  Settings settings;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::size_t equals = entry.find('=');
+    if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
+    apply(settings, entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return settings;
+}
+
+std::string Settings::to_json() const {
+  return nlohmann::json{{"algorithm", algorithm},
+                        {"timeout_ns", timeout.count()},
+                        {"stall_warning_ns", stall_warning.count()},
+                        {"shared_memory", shared_memory},
+                        {"slot_bytes", slot_bytes},
+                        {"node_ranks", node_ranks},
+                        {"tuning", tuning},
+                        {"log", log}}
+      .dump();
+}
+
+Settings Settings::from_json(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text);
+  Settings settings;
+  json.at("algorithm").get_to(settings.algorithm);
+  settings.timeout = std::chrono::nanoseconds(json.at("timeout_ns").get<std::int64_t>());
+  settings.stall_warning = std::chrono::nanoseconds(json.at("stall_warning_ns").get<std::int64_t>());
+  json.at("shared_memory").get_to(settings.shared_memory);
+  json.at("slot_bytes").get_to(settings.slot_bytes);
+  json.at("node_ranks").get_to(settings.node_ranks);
+  json.at("tuning").get_to(settings.tuning);
+  json.at("log").get_to(settings.log);
+  return settings;
+}
+
+}  // namespace chorus

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/communicator_state.hpp"
+
+#include "base/names.hpp"
+#include "transport/shared_group.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <map>
+#include <thread>
+#include <utility>
+
+namespace chorus::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_interval = 1ms;
+constexpr auto process_interval = 50ms;
+constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on their way into the call
+
+double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+bool leaves_communicator_whole(ErrorCode code) noexcept {
+  return code == ErrorCode::invalid_argument || code == ErrorCode::not_supported ||
+         code == ErrorCode::invalid_environment || code == ErrorCode::not_initialized;
+}
+
+}  // namespace
+
+CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
+                                     std::shared_ptr<Engine> engine)
+    : Waiter(WaitPolicy{}), transport_(std::move(transport)), peers_(std::move(peers)), engine_(std::move(engine)) {}
+
+CommunicatorState::~CommunicatorState() = default;
+
+Task<> CommunicatorState::set_up() {
+  Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
+  settings_ = std::move(shared.settings);
+  notes_ = std::move(shared.notes);
+  transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
+  ready_ = true;
+  if (settings_.log && transport_->rank() == 0) {
+    for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);
+  }
+}
+
+void CommunicatorState::enter(const Call& call) const {
+  if (broken_.empty()) return;
+  throw Error(ErrorCode::broken,
+              fmt::format("{} on rank {}: the communicator is broken since an earlier call failed; make a new one. "
+                          "That call said: {}",
+                          name(call.collective), transport_->rank(), broken_));
+}
+
+void CommunicatorState::prepare(std::chrono::nanoseconds timeout) {
+  timeout_ = timeout > 0ns ? timeout : settings_.timeout;
+  if (!queue_.empty()) finish_parked();
+}
+
+void CommunicatorState::finish_parked() {
+  Wait wait(*this);
+  while (!queue_.empty()) {
+    if (engine_->progress()) {
+      wait.moved();
+    } else {
+      wait.pause(nullptr);
+    }
+  }
+}
+
+void CommunicatorState::drive(Task<> task, std::chrono::nanoseconds timeout) {
+  prepare(timeout);
+  Operation operation(std::move(task));
+  driven_ = &operation;
+  try {
+    Wait wait(*this);
+    while (!operation.done()) {
+      if (operation.step()) {
+        wait.moved();
+      } else {
+        wait.pause(operation.waiting()->bell());
+      }
+    }
+  } catch (...) {
+    operation.cancel(std::current_exception());
+  }
+  driven_ = nullptr;
+  operation.result();
+}
+
+void CommunicatorState::wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout) {
+  timeout_ = timeout > 0ns ? timeout : settings_.timeout;
+  driven_ = &parked.operation();
+  try {
+    Wait wait(*this);
+    while (!parked.finished()) {
+      if (engine_->progress()) {
+        wait.moved();
+      } else {
+        wait.pause(nullptr);
+      }
+    }
+  } catch (...) {
+    engine_->cancel(queue_, std::current_exception());
+  }
+  driven_ = nullptr;
+  parked.operation().result();
+}
+
+void CommunicatorState::idle(Wait& wait, Bell* bell) {
+  const bool others = !engine_->idle();
+  if (others) engine_->progress();
+  wait.rest(others ? nullptr : bell);
+  const bool yielding = wait.idle_polls <= policy().yields;
+  if (!yielding || wait.idle_polls % 16 == 0) look(wait);
+}
+
+void CommunicatorState::look(Wait& wait) {
+  const auto now = Wait::Clock::now();
+  if (wait.began == Wait::Clock::time_point{}) {
+    wait.began = wait.looked = wait.examined = now;
+    return;
+  }
+  if (now - wait.looked < look_interval) return;
+  wait.looked = now;
+  look_at_failures();
+  if (timeout_ > 0ns && now - wait.began > timeout_) {
+    throw Error(ErrorCode::timeout, fmt::format("rank {} has waited {:.3g} s, its limit{}", transport_->rank(),
+                                                seconds(timeout_), missing_ranks()));
+  }
+  if (now - wait.examined >= process_interval) {
+    wait.examined = now;
+    look_at_processes();
+  }
+  if (!wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning) {
+    wait.warned = true;
+    warn_of_stall(wait);
+  }
+}
+
+void CommunicatorState::look_at_failures() const {
+  if (const SharedGroup* memory = transport_->node_memory()) {
+    if (const auto failure = memory->failure_of_others()) {
+      const auto code = static_cast<ErrorCode>(failure->code);
+      if (code == ErrorCode::mismatch) throw MismatchFound();
+      throw Error(code, fmt::format("rank {} gave up: {}", memory->communicator_rank(failure->rank), failure->text));
+    }
+  }
+  if (const auto failure = peers_->told()) {
+    throw Error(failure->code, fmt::format("rank {} gave up: {}", failure->rank, failure->text));
+  }
+}
+
+void CommunicatorState::look_at_processes() const {
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    if (const std::string death = peers_->death_of(rank); !death.empty()) {
+      throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
+    }
+  }
+}
+
+std::string CommunicatorState::missing_ranks() const {
+  const SharedGroup* memory = transport_->node_memory();
+  std::string text;
+  if (memory != nullptr) {
+    for (int peer = 0; peer < memory->size(); ++peer) {
+      const auto last = memory->recorded(peer);
+      if (last && last->number >= memory->calls_begun()) continue;
+      const int rank = memory->communicator_rank(peer);
+      text += fmt::format("{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank,
+                          peers_->describe(rank),
+                          last ? fmt::format("#{} {}", last->number, chorus::describe(last->call)) : "none");
+    }
+  }
+  if (text.empty() && driven_ != nullptr && driven_->waiting() != nullptr) {
+    text = fmt::format("; it is {}", driven_->waiting()->describe());
+  }
+  return text;
+}
+
+void CommunicatorState::warn_of_stall(const Wait& wait) const {
+  if (const SharedGroup* memory = transport_->node_memory()) {  // one line a node: from the first rank that waits
+    for (int peer = 0; peer < memory->rank(); ++peer) {
+      const auto last = memory->recorded(peer);
+      if (last && last->number >= memory->calls_begun()) return;
+    }
+    const auto mine = memory->recorded(memory->rank());
+    fmt::print(stderr, "chorus: rank {} has waited {:.0f} s in call #{} {}{}\n", transport_->rank(),
+               seconds(wait.looked - wait.began), memory->calls_begun(),
+               mine ? chorus::describe(mine->call) : std::string(), missing_ranks());
+  } else {
+    fmt::print(stderr, "chorus: rank {} has waited {:.0f} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
+               missing_ranks());
+  }
+}
+
+Error CommunicatorState::mismatch(const Call& call) const {
+  const SharedGroup& memory = *transport_->node_memory();
+  const std::uint64_t number = memory.calls_begun();
+  const auto limit = Wait::Clock::now() + laggard_limit;
+  std::map<std::string, std::vector<int>> ranks_by_call;
+  for (int peer = 0; peer < memory.size(); ++peer) {
+    auto last = memory.recorded(peer);
+    while ((!last || last->number < number) && Wait::Clock::now() < limit) {
+      std::this_thread::sleep_for(look_interval);
+      last = memory.recorded(peer);
+    }
+    const auto recorded = memory.recorded(peer, number);
+    ranks_by_call[recorded ? chorus::describe(recorded->call) : "not arrived"].push_back(
+        memory.communicator_rank(peer));
+  }
+  std::string table;
+  for (const auto& [text, ranks] : ranks_by_call) {
+    table += fmt::format("\n  {} {}: {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, " "), text);
+  }
+  return {ErrorCode::mismatch,
+          fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
+                      "call:{}\n ",
+                      name(call.collective), transport_->rank(), number, table)};
+}
+
+void CommunicatorState::break_with(const Error& error) {
+  broken_ = error.message();
+  if (SharedGroup* memory = transport_->node_memory()) {
+    memory->publish_failure(static_cast<int>(error.code()), error.message());
+  }
+  peers_->tell({transport_->rank(), error.code(), error.message()});
+  engine_->cancel(queue_, std::make_exception_ptr(error));
+  throw error;
+}
+
+void CommunicatorState::fail(const Call& call) {
+  const auto named = [&](const std::string& text) {
+    return fmt::format("{} on rank {}: {}", chorus::describe(call), transport_->rank(), text);
+  };
+  try {
+    throw;
+  } catch (const MismatchFound&) {
+    transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), "the ranks disagree");
+    break_with(mismatch(call));
+  } catch (const Error& error) {
+    if (leaves_communicator_whole(error.code()) || !broken_.empty()) throw;
+    break_with({error.code(), named(error.message())});
+  } catch (const std::exception& error) {
+    break_with({ErrorCode::transport, named(error.what())});
+  }
+}
+
+PendingCall::PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
+                         std::chrono::nanoseconds timeout)
+    : state_(std::move(state)), call_(call), parked_(std::move(task)), timeout_(timeout) {
+  state_->park(parked_);
+}
+
+PendingCall::~PendingCall() {
+  if (told_) return;
+  try {
+    wait();
+  } catch (const std::exception&) {  // the communicator is broken and says so at its next call
+  }
+}
+
+bool PendingCall::test() {
+  state_->progress();
+  if (!parked_.finished()) return false;
+  wait();
+  return true;
+}
+
+void PendingCall::wait() {
+  if (std::exchange(told_, true)) return;
+  try {
+    state_->wait_for(parked_, timeout_);
+  } catch (...) {
+    state_->fail(call_);
+  }
+}
+
+}  // namespace chorus::detail
