@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernels.hpp"
+#include "kernels/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/copy.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/write-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace chorus::kernels::HWY_NAMESPACE {
+
+struct Bytes {
+  const std::byte* in;
+
+  template <class D, std::size_t vectors>
+  HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
+    for (std::size_t v = 0; v < vectors; ++v) lanes[v] = load<Plain<std::uint8_t>>(d, in + i + v * hn::MaxLanes(D()));
+  }
+};
+
+void copy_streamed(std::byte* out, const std::byte* in, std::size_t bytes) {
+  write<Plain<std::uint8_t>>(out, Bytes{in}, bytes, Store::streamed);
+}
+
+}  // namespace chorus::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace chorus::kernels {
+
+HWY_EXPORT(copy_streamed);
+void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
+  if (store == Store::streamed) {
+    HWY_DYNAMIC_DISPATCH(copy_streamed)(out, in, bytes);
+  } else if (bytes > 0) {
+    std::memcpy(out, in, bytes);
+  }
+}
+
+}  // namespace chorus::kernels
+#endif
