@@ -45,8 +45,9 @@ std::optional<Line> parse_line(std::string_view text) {
 /// Throws where zlib has met an error, after `lines` good lines.
 void check_stream(gzFile file, const std::string& path, std::size_t lines) {
   int status = Z_OK;
-  const char* const reason = gzerror(file, &status);
+  std::string_view reason = gzerror(file, &status);
   if (status == Z_ERRNO) fail(path, std::strerror(errno));
+  if (reason.starts_with(path + ": ")) reason.remove_prefix(path.size() + 2);
   if (status != Z_OK) fail(path, fmt::format("damaged after line {}: {}", lines, reason));
 }
 
