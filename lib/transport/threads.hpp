@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/settings.hpp"
+#include "task/wait.hpp"
+#include "transport/transport.hpp"
+
+#include <chorus/communicator.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace chorus {
+
+/// Ranks that are threads of this process, as one communicator: each reads the others' memory.
+class ThreadWorld {
+ public:
+  struct Options {
+    int ranks = 1;
+    std::vector<int> nodes = {};         ///< the node each rank pretends to be on; empty: all on one
+    std::size_t slot_bytes = 64 * 1024;  ///< length of a data slot, a multiple of 64; 0: no node has shared memory
+    Settings settings = {};              ///< for the communicators
+  };
+  /// Throws Error{invalid_argument} where `nodes` does not fit `ranks`.
+  explicit ThreadWorld(const Options& options);
+
+  [[nodiscard]] int ranks() const noexcept;
+  /// What `rank` carries out collectives on, made once and by any thread; the thread of `rank` uses it. `waiter` is
+  /// asked while that thread waits for shared memory, and outlives the transport.
+  [[nodiscard]] std::unique_ptr<Transport> transport(int rank, Waiter& waiter) const;
+  /// The communicator of `rank`, instead of its transport: made once.
+  [[nodiscard]] Communicator communicator(int rank) const;
+  /// From now on the other ranks find that `rank` has died, and `how`.
+  void lose(int rank, const std::string& how);
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;  // the transports may outlive the world
+};
+
+}  // namespace chorus
