@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver.hpp"
+#include "options.hpp"
+
+#include <chorus/communicator.hpp>
+#include <chorus/environment.hpp>
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+
+namespace {
+
+using namespace chorus::bench;
+
+constexpr int all_right = 0, failed = 1, refused = 2;
+
+int run(int argc, char** argv, const chorus::Communicator& world) {
+  std::string text;
+  const std::optional<Options> options = parse_options(argc, argv, text);
+  if (options) return run_benchmark(*options, world) ? all_right : failed;
+  if (world.rank() == 0) fmt::print("{}", text);
+  return all_right;
+}
+
+// Refusals meet every rank alike, so that all leave together.
+int refuse(int rank, const std::exception& error) {
+  if (rank == 0) fmt::print(stderr, "chorus-bench: {}\n", error.what());
+  return refused;
+}
+
+// Other errors have perhaps met this rank only: the others must not wait for ever.
+int abort_all(int rank, const std::exception& error) {
+  std::fflush(stdout);
+  fmt::print(stderr, "chorus-bench: rank {}: {}\n", rank, error.what());
+  MPI_Abort(MPI_COMM_WORLD, failed);
+  return failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const chorus::Environment mpi;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    return run(argc, argv, chorus::Communicator::world());
+  } catch (const Refusal& refusal) {
+    return refuse(rank, refusal);
+  } catch (const chorus::Error& error) {
+    return error.code() == chorus::ErrorCode::invalid_environment ? refuse(rank, error) : abort_all(rank, error);
+  } catch (const std::exception& error) {
+    return abort_all(rank, error);
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "statistics.hpp"
+#include "table.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace chorus::bench {
+
+/// How long to measure. Equal on all ranks.
+struct Effort {
+  std::size_t repetitions = 0;  ///< one or more
+  std::size_t warmup = 0;       ///< calls before the clock runs
+  /// Where given, repetitions end after about this long, however few there have been.
+  std::optional<std::chrono::duration<double>> limit;
+};
+
+/// Calls timed one by one with an MPI_Barrier before each, as the OSU benchmarks do. Each rank takes the mean of its
+/// own times; these are the mean, least and greatest of the ranks' means.
+struct OsuLatency {
+  double avg_us = 0;
+  double min_us = 0;
+  double max_us = 0;
+  std::size_t iterations = 0;
+};
+
+/// Repetitions of one side. Of short calls one repetition is a block of `calls`, long enough for the clock, and its
+/// time is divided by them. The time of a repetition is that of the slowest rank; before each is an MPI_Barrier.
+struct Samples {
+  std::vector<double> us;  ///< one for each repetition, in the order of time, equal on all ranks
+  std::size_t calls = 1;   ///< in one repetition
+};
+
+/// Every function here is called by all ranks, with the same arguments but for the buffers.
+[[nodiscard]] OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort);
+
+/// Samples of each side in `runs`, repetition by repetition in turn, in an order drawn anew each time.
+[[nodiscard]] std::vector<Samples> measure_interleaved(const Call& call, std::span<const Run> runs,
+                                                       const Effort& effort);
+
+}  // namespace chorus::bench

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include "algorithm_names.hpp"
+#include "base/names.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace chorus::bench {
+namespace {
+
+constexpr const char* meaning_of_the_numbers = R"(What the numbers are
+  Size         bytes one rank gives, as in the OSU benchmarks: allgather the block sent, reduce_scatter_block the
+               whole input (rounded down to whole elements per rank). float32, sum, root 0.
+  Avg Latency  OSU's: each call timed alone after an MPI_Barrier; the mean of all calls of all ranks.
+  Min, Max     the least and greatest of the ranks' means.
+  Median, P25, P75 and the ratio
+               of repetitions: a repetition is one call, or of short calls a block of at least 20 us divided by its
+               calls (those of bcast and reduce then overlap); its time is the slowest rank's.
+  Ratio        chorus/MPI of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired repetitions.
+Sizes are checked before they are timed, always. Without -i the repetitions are 10000 (1000 above 8192 bytes), fewer
+where they would take more than about a second for a size.
+Exit code: 0; 1 wrong data or a failed call; 2 what was asked for cannot be done.)";
+
+// The arguments as they were typed.
+struct Arguments {
+  std::string collective;
+  std::string sizes;
+  std::optional<std::int64_t> iterations;
+  std::optional<std::int64_t> warmup;
+  std::string compare;
+  Options options;
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  Options& options = arguments.options;
+  app.set_version_flag("--version", "chorus-bench " CHORUS_VERSION);
+  app.add_option("COLLECTIVE", arguments.collective,
+                 "barrier, bcast, reduce, allreduce, allgather or reduce_scatter_block")
+      ->required();
+  app.add_option("-m,--message-size", arguments.sizes,
+                 "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
+      ->type_name("[MIN:]MAX");
+  app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")->type_name("N");
+  app.add_option("-x,--warmup", arguments.warmup, "calls before the clock runs [200, above 8192 bytes 10]")
+      ->type_name("N");
+  app.add_flag("-c,--validation", options.check, "check the data after the timing too, and print the outcome");
+  app.add_flag("-f,--full", options.full, "print the spread and the number of iterations too");
+  app.add_option("--algorithm", options.algorithm, "an algorithm by name, or all of them, one table each [auto]")
+      ->type_name("NAME|all");
+  app.add_option("--compare", arguments.compare, "measure MPI's own collective in turn with chorus and print the ratio")
+      ->check(CLI::IsMember({"native"}).description(""))
+      ->type_name("native");
+  app.add_option("--json", options.json_file, "also write one JSON object per line and size")->type_name("FILE");
+  app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")->type_name("FILE.svg");
+}
+
+[[noreturn]] void refuse_name(const std::string& what, std::string_view name, std::span<const std::string_view> known) {
+  std::string list;
+  for (const std::string_view one : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", one);
+  throw Refusal(
+      fmt::format("unknown {} '{}': did you mean '{}'? (there are {})", what, name, nearest(name, known), list));
+}
+
+const Row& row_of(std::string_view collective) {
+  std::vector<std::string_view> names;
+  for (const Row& row : table()) {
+    if (row.name == collective) return row;
+    names.push_back(row.name);
+  }
+  refuse_name("collective", collective, names);
+}
+
+void check_algorithm(const Options& options) {
+  std::vector<std::string_view> names = algorithm_names(options.row->name);
+  names.insert(names.begin(), {"auto", "all"});
+  if (std::find(names.begin(), names.end(), options.algorithm) != names.end()) return;
+  refuse_name(fmt::format("{} algorithm", options.row->name), options.algorithm, names);
+}
+
+std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64_t> number, const char* option) {
+  if (!number) return std::nullopt;
+  if (*number < least) throw Refusal(fmt::format("{} must be at least {}, not {}", option, least, *number));
+  return static_cast<std::size_t>(*number);
+}
+
+Options interpret(Arguments& arguments) {
+  Options& options = arguments.options;
+  options.row = &row_of(arguments.collective);
+  try {
+    if (!arguments.sizes.empty()) options.sizes = parse_size_range(arguments.sizes);
+  } catch (const std::invalid_argument& error) {
+    throw Refusal(fmt::format("-m: {}", error.what()));
+  }
+  options.iterations = at_least(1, arguments.iterations, "-i");
+  options.warmup = at_least(0, arguments.warmup, "-x");
+  options.compare = !arguments.compare.empty();
+  check_algorithm(options);
+  if (!options.plot_file.empty() && !options.row->has_size) {
+    throw Refusal(fmt::format("--plot draws latency against size, and {} has no size", options.row->name));
+  }
+  return std::move(options);
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, const char* const* argv, std::string& text) {
+  CLI::App app("Latency of a chorus collective, in the format of the OSU benchmarks.\nLaunch it by mpirun or srun.",
+               "chorus-bench");
+  app.footer(meaning_of_the_numbers);
+  Arguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    text = app.help();
+    return std::nullopt;
+  } catch (const CLI::CallForVersion& version) {
+    text = fmt::format("{}\n", version.what());
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw Refusal(fmt::format("{} (see --help)", error.what()));
+  }
+  return interpret(arguments);
+}
+
+}  // namespace chorus::bench

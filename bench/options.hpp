@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sizes.hpp"
+#include "table.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace chorus::bench {
+
+/// What was asked for cannot be done: one line for the user, then exit code 2.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What the command line asks for.
+struct Options {
+  const Row* row = nullptr;
+  SizeRange sizes;
+  std::optional<std::size_t> iterations;  ///< empty: as many as the OSU benchmarks, within a limit of time
+  std::optional<std::size_t> warmup;      ///< empty: as many as the OSU benchmarks
+  bool check = false;
+  bool full = false;
+  std::string algorithm = "auto";  ///< a registered name, "auto" or "all"
+  bool compare = false;
+  std::string json_file;  ///< empty: none
+  std::string plot_file;  ///< empty: none
+};
+
+/// Reads the command line. Empty where the user only asked for a text (help or the version), which is then in `text`.
+/// Throws   Refusal.
+[[nodiscard]] std::optional<Options> parse_options(int argc, const char* const* argv, std::string& text);
+
+}  // namespace chorus::bench

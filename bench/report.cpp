@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <vector>
+
+namespace chorus::bench {
+namespace {
+
+constexpr int size_width = 10;
+constexpr int column_width = 18;
+
+struct Column {
+  std::string name;
+  std::string (*text)(const Point&);
+  int width = column_width;  ///< negative: aligned to the left
+};
+
+std::string padded(const std::string& text, int width) {
+  return width < 0 ? fmt::format("{:<{}}", text, -width) : fmt::format("{:>{}}", text, width);
+}
+
+std::string latency(double us) { return fmt::format("{:.2f}", us); }
+std::string precise(double number) { return fmt::format("{:.3f}", number); }
+
+std::vector<Column> latency_columns(const TableForm& form) {
+  std::vector<Column> columns = {{"Avg Latency(us)", [](const Point& p) { return latency(p.osu.avg_us); }}};
+  if (form.full) {
+    columns.push_back({"Min Latency(us)", [](const Point& p) { return latency(p.osu.min_us); }});
+    columns.push_back({"Max Latency(us)", [](const Point& p) { return latency(p.osu.max_us); }});
+    columns.push_back({"Iterations", [](const Point& p) { return fmt::to_string(p.osu.iterations); }, 12});
+  }
+  return columns;
+}
+
+std::vector<Column> comparison_columns(const TableForm& form) {
+  std::vector<Column> columns = {
+      {"Chorus Median(us)", [](const Point& p) { return precise(p.us.median); }},
+      {"MPI Median(us)", [](const Point& p) { return precise(p.comparison->native_us.median); }},
+      {"Ratio", [](const Point& p) { return precise(p.comparison->ratio.value); }, 12},
+      {"Ratio Low", [](const Point& p) { return precise(p.comparison->ratio.low); }, 12},
+      {"Ratio High", [](const Point& p) { return precise(p.comparison->ratio.high); }, 12}};
+  if (form.full) columns.push_back({"Iterations", [](const Point& p) { return fmt::to_string(p.iterations); }, 12});
+  return columns;
+}
+
+// The percentiles stand where the OSU benchmarks put theirs: last.
+std::vector<Column> columns_of(const TableForm& form) {
+  std::vector<Column> columns = form.compare ? comparison_columns(form) : latency_columns(form);
+  if (form.check) {
+    columns.push_back({"Validation", [](const Point& p) { return std::string(p.valid ? "Pass" : "Fail"); }});
+  }
+  if (form.full && form.compare) {
+    columns.push_back({"Chorus P25(us)", [](const Point& p) { return precise(p.us.p25); }});
+    columns.push_back({"Chorus P75(us)", [](const Point& p) { return precise(p.us.p75); }});
+    columns.push_back({"MPI P25(us)", [](const Point& p) { return precise(p.comparison->native_us.p25); }});
+    columns.push_back({"MPI P75(us)", [](const Point& p) { return precise(p.comparison->native_us.p75); }});
+  } else if (form.full) {
+    columns.push_back({"P25 Latency(us)", [](const Point& p) { return precise(p.us.p25); }});
+    columns.push_back({"P50 Latency(us)", [](const Point& p) { return precise(p.us.median); }});
+    columns.push_back({"P75 Latency(us)", [](const Point& p) { return precise(p.us.p75); }});
+  }
+  if (form.has_size) {
+    columns.insert(columns.begin(), {"# Size", [](const Point& p) { return fmt::to_string(p.bytes); }, -size_width});
+  } else {
+    columns.front().name.insert(0, "# ");
+    columns.front().width = static_cast<int>(columns.front().name.size());
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::string heading(const TableForm& form) {
+  std::string text =
+      fmt::format("\n# chorus {} Latency Test v{}\n# Datatype: MPI_FLOAT.\n# Ranks: {}. Algorithm: {}.\n", form.title,
+                  CHORUS_VERSION, form.ranks, form.algorithm);
+  if (form.compare) text += "# Ratio: chorus/MPI, medians, with a 95 % interval; below 1 chorus is faster.\n";
+  for (const Column& column : columns_of(form)) text += padded(column.name, column.width);
+  return text + "\n";
+}
+
+std::string line(const TableForm& form, const Point& point) {
+  std::string text;
+  for (const Column& column : columns_of(form)) {
+    const bool measured = point.applies || column.width < 0;
+    text += padded(measured ? column.text(point) : "n/a", column.width);
+    if (!measured) break;
+  }
+  return text + "\n";
+}
+
+std::string summary(std::span<const Point> points) {
+  std::vector<double> ratios;
+  for (const Point& point : points) {
+    if (point.comparison) ratios.push_back(point.comparison->ratio.value);
+  }
+  if (ratios.empty()) return {};
+  return fmt::format("# Geometric mean of the ratios (chorus/MPI): {:.3f}\n", geometric_mean(ratios));
+}
+
+std::string json_line(const Point& point) {
+  nlohmann::ordered_json object = {{"collective", point.collective},
+                                   {"algorithm", point.algorithm},
+                                   {"ranks", point.ranks},
+                                   {"bytes", point.bytes},
+                                   {"median_us", point.us.median},
+                                   {"p25_us", point.us.p25},
+                                   {"p75_us", point.us.p75},
+                                   {"iterations", point.iterations},
+                                   {"calls_per_iteration", point.calls_per_iteration},
+                                   {"busbw_mb_s", point.busbw_mb_s},
+                                   {"valid", point.valid}};
+  if (point.comparison) {
+    object["native_median_us"] = point.comparison->native_us.median;
+    object["ratio"] = point.comparison->ratio.value;
+    object["ratio_low"] = point.comparison->ratio.low;
+    object["ratio_high"] = point.comparison->ratio.high;
+  }
+  return object.dump() + "\n";
+}
+
+}  // namespace chorus::bench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "measure.hpp"
+#include "statistics.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace chorus::bench {
+
+/// MPI's own collective, measured in turn with chorus.
+struct Comparison {
+  Quartiles native_us;
+  Estimate ratio;  ///< chorus over native
+};
+
+/// What was measured of one collective, algorithm and size.
+struct Point {
+  std::string collective;
+  std::string algorithm;  ///< as asked for: a name or "auto"
+  int ranks = 1;
+  std::size_t bytes = 0;
+  bool applies = true;  ///< false: the algorithm cannot carry out this call; nothing below was measured
+  bool valid = false;
+  OsuLatency osu = {};  ///< not measured in a comparison
+  Quartiles us = {};
+  std::size_t iterations = 0;           ///< repetitions behind `us`
+  std::size_t calls_per_iteration = 1;  ///< calls in one of them
+  double busbw_mb_s = 0;                ///< 10^6 bytes/s over the busiest link, by the median
+  std::optional<Comparison> comparison = {};
+};
+
+/// Which table is printed.
+struct TableForm {
+  std::string title;
+  std::string algorithm;
+  int ranks = 1;
+  bool has_size = true;
+  bool full = false;
+  bool check = false;
+  bool compare = false;
+};
+
+// The text form is that of the OSU benchmarks 7: comments with '#', then columns of fixed width. Each returns whole
+// lines.
+
+[[nodiscard]] std::string heading(const TableForm& form);
+[[nodiscard]] std::string line(const TableForm& form, const Point& point);
+/// The last line of a comparison; empty where there is nothing to compare.
+[[nodiscard]] std::string summary(std::span<const Point> points);
+
+/// One JSON object on one line.
+[[nodiscard]] std::string json_line(const Point& point);
+
+}  // namespace chorus::bench

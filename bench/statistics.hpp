@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace chorus::bench {
+
+/// The middle half of a set of samples, in the samples' unit.
+struct Quartiles {
+  double p25 = 0;
+  double median = 0;
+  double p75 = 0;
+};
+
+/// A value with an interval that holds it with 95 % confidence.
+struct Estimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// The value below which the fraction `q` (0 to 1) of `sorted` lies, linear between neighbours. One sample or more.
+[[nodiscard]] double quantile(std::span<const double> sorted, double q);
+
+/// Quartiles of `samples`, in any order; one or more.
+[[nodiscard]] Quartiles quartiles(std::vector<double> samples);
+
+/// median(a) / median(b), where a[i] and b[i] were measured side by side. The interval is the percentile bootstrap:
+/// pairs are drawn with replacement, so that what disturbed both sides of a pair stays together. Equal lengths, one or
+/// more; the same seed gives the same interval.
+[[nodiscard]] Estimate ratio_of_medians(std::span<const double> a, std::span<const double> b, std::uint64_t seed);
+
+/// The n-th root of the product of n positive values; one or more.
+[[nodiscard]] double geometric_mean(std::span<const double> values);
+
+}  // namespace chorus::bench

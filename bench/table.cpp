@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table.hpp"
+
+#include <chorus/chorus.hpp>
+
+#include <mpi.h>
+
+#include "validate.hpp"
+
+namespace chorus::bench {
+namespace {
+
+constexpr int root = 0;
+
+int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
+
+constexpr Row rows[] = {
+    {.name = "barrier",
+     .title = "Barrier",
+     .has_size = false,
+     .splits_input = false,
+     .lengths = [](std::size_t, std::size_t) { return Lengths{}; },
+     .chorus = [](const Call& call) { barrier(call.world, call.options); },
+     .native = [](const Call&) { MPI_Barrier(MPI_COMM_WORLD); },
+     .validate = validate_barrier,
+     .bus_factor = [](double) { return 0.0; }},
+    {.name = "bcast",
+     .title = "Broadcast",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = 0, .out = count}; },
+     .chorus = [](const Call& call) { bcast(call.world, call.out, root, call.options); },
+     .native =
+         [](const Call& call) { MPI_Bcast(call.out.data(), count_of(call.out), MPI_FLOAT, root, MPI_COMM_WORLD); },
+     .validate = validate_bcast,
+     .bus_factor = [](double) { return 1.0; }},
+    {.name = "reduce",
+     .title = "Reduce",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = count, .out = count}; },
+     .chorus = [](const Call& call) { reduce(call.world, call.in, call.out, ReduceOp::sum, root, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Reduce(call.in.data(), call.out.data(), count_of(call.in), MPI_FLOAT, MPI_SUM, root, MPI_COMM_WORLD);
+         },
+     .validate = validate_reduce,
+     .bus_factor = [](double) { return 1.0; }},
+    {.name = "allreduce",
+     .title = "Allreduce",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = count, .out = count}; },
+     .chorus = [](const Call& call) { allreduce(call.world, call.in, call.out, ReduceOp::sum, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Allreduce(call.in.data(), call.out.data(), count_of(call.in), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+         },
+     .validate = validate_allreduce,
+     .bus_factor = [](double ranks) { return 2 * (ranks - 1) / ranks; }},
+    {.name = "allgather",
+     .title = "Allgather",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
+     .chorus = [](const Call& call) { allgather(call.world, call.in, call.out, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Allgather(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), count_of(call.in), MPI_FLOAT,
+                         MPI_COMM_WORLD);
+         },
+     .validate = validate_allgather,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "reduce_scatter_block",
+     .title = "Reduce_scatter_block",
+     .has_size = true,
+     .splits_input = true,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count / ranks}; },
+     .chorus =
+         [](const Call& call) { reduce_scatter_block(call.world, call.in, call.out, ReduceOp::sum, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Reduce_scatter_block(call.in.data(), call.out.data(), count_of(call.out), MPI_FLOAT, MPI_SUM,
+                                    MPI_COMM_WORLD);
+         },
+     .validate = validate_reduce_scatter_block,
+     .bus_factor = [](double ranks) { return (ranks - 1) / ranks; }},
+};
+
+}  // namespace
+
+std::span<const Row> table() { return rows; }
+
+std::size_t fitting_size(const Row& row, std::size_t bytes, int ranks) {
+  if (!row.has_size) return 0;
+  const std::size_t unit = sizeof(float) * (row.splits_input ? static_cast<std::size_t>(ranks) : 1);
+  return bytes / unit * unit;
+}
+
+}  // namespace chorus::bench

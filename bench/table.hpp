@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/options.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace chorus::bench {
+
+/// One call of a collective, the same for chorus and for MPI: float32, sum, root 0, all ranks of the job.
+struct Call {
+  Communicator world;
+  std::span<const float> in;
+  std::span<float> out;  ///< of a broadcast: the data
+  CollectiveOptions options;
+};
+
+/// Carries out a call and returns when its result may be read.
+using Run = void (*)(const Call&);
+
+/// Elements of a call's buffers on every rank.
+struct Lengths {
+  std::size_t in = 0;
+  std::size_t out = 0;
+};
+
+/// A collective as the benchmark sees it. What "size" means follows the OSU benchmarks: the bytes one rank gives
+/// (bcast: the root; reduce_scatter_block: the whole input, so that each rank gets 1/ranks of it).
+struct Row {
+  std::string_view name;   ///< on the command line
+  std::string_view title;  ///< in the heading
+  bool has_size;           ///< false: nothing is sent but the call itself
+  bool splits_input;       ///< the input must be a whole number of elements per rank
+  /// Buffers for an input of `count` elements.
+  Lengths (*lengths)(std::size_t count, std::size_t ranks);
+  Run chorus;
+  Run native;
+  /// Runs the call once on known data and a poisoned output; false where this rank's result is wrong. Called by all.
+  bool (*validate)(const Call&, Run);
+  /// Bytes that cross the busiest link per byte of the size, at best (nccl-tests' bus bandwidth).
+  double (*bus_factor)(double ranks);
+};
+
+/// Every collective of the benchmark.
+[[nodiscard]] std::span<const Row> table();
+
+/// The size that is really measured: `bytes` rounded down so that the input can be split, where it has to be.
+[[nodiscard]] std::size_t fitting_size(const Row& row, std::size_t bytes, int ranks);
+
+}  // namespace chorus::bench

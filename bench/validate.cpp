@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+namespace chorus::bench {
+namespace {
+
+constexpr int root = 0;
+
+// What rank `rank` gives as element `index`: factor(rank) * position(index) + offset(rank). The periods are primes, so
+// that blocks of a power of two that change places are noticed; nothing is zero, so that a missing rank is.
+std::int64_t position(std::size_t index) { return static_cast<std::int64_t>(index % 127) + 1; }
+std::int64_t factor(int rank) { return rank % 5 + 1; }
+std::int64_t offset(int rank) { return rank % 13 + 1; }
+
+float given(int rank, std::size_t index) { return static_cast<float>(factor(rank) * position(index) + offset(rank)); }
+
+// The sum over all ranks of what they give as one element.
+class Sum {
+ public:
+  explicit Sum(int ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      factors_ += factor(rank);
+      offsets_ += offset(rank);
+    }
+  }
+  [[nodiscard]] float at(std::size_t index) const { return static_cast<float>(factors_ * position(index) + offsets_); }
+
+ private:
+  std::int64_t factors_ = 0, offsets_ = 0;
+};
+
+// The buffers of a call belong to the benchmark; only its `in` is const, because no collective writes it.
+std::span<float> writable(std::span<const float> in) { return {const_cast<float*>(in.data()), in.size()}; }
+
+template <class Expected>
+void fill(std::span<float> data, Expected expected) {
+  for (std::size_t index = 0; index < data.size(); ++index) data[index] = expected(index);
+}
+
+template <class Expected>
+bool holds(std::span<const float> data, Expected expected) {
+  for (std::size_t index = 0; index < data.size(); ++index) {
+    if (data[index] != expected(index)) return false;
+  }
+  return true;
+}
+
+void run_on_known_data(const Call& call, Run run) {
+  fill(writable(call.in), [&](std::size_t index) { return given(call.world.rank(), index); });
+  std::fill(call.out.begin(), call.out.end(), std::numeric_limits<float>::quiet_NaN());
+  run(call);
+}
+
+constexpr std::chrono::milliseconds hold_back(4);
+
+bool all_wait_for(int late, const Call& call, Run run) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (call.world.rank() == late) std::this_thread::sleep_for(hold_back);
+  const auto start = std::chrono::steady_clock::now();
+  run(call);
+  const bool waited = std::chrono::steady_clock::now() - start >= hold_back / 2;
+  int here = waited || call.world.rank() == late ? 1 : 0, everywhere = 0;
+  MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return everywhere == 1;
+}
+
+}  // namespace
+
+bool validate_bcast(const Call& call, Run run) {
+  const auto expected = [](std::size_t index) { return given(root, index); };
+  const auto poison = [](std::size_t) { return std::numeric_limits<float>::quiet_NaN(); };
+  if (call.world.rank() == root)
+    fill(call.out, expected);
+  else
+    fill(call.out, poison);
+  run(call);
+  return holds(call.out, expected);
+}
+
+bool validate_reduce(const Call& call, Run run) { return validate_allreduce(call, run) || call.world.rank() != root; }
+
+bool validate_allreduce(const Call& call, Run run) {
+  run_on_known_data(call, run);
+  const Sum sum(call.world.size());
+  return holds(call.out, [&](std::size_t index) { return sum.at(index); });
+}
+
+bool validate_allgather(const Call& call, Run run) {
+  run_on_known_data(call, run);
+  const std::size_t block = call.in.size();
+  return holds(call.out, [&](std::size_t index) { return given(static_cast<int>(index / block), index % block); });
+}
+
+bool validate_reduce_scatter_block(const Call& call, Run run) {
+  run_on_known_data(call, run);
+  const Sum sum(call.world.size());
+  const std::size_t before = call.out.size() * static_cast<std::size_t>(call.world.rank());
+  return holds(call.out, [&](std::size_t index) { return sum.at(before + index); });
+}
+
+bool validate_barrier(const Call& call, Run run) {
+  constexpr int attempts = 10;
+  const int ranks = call.world.size();
+  for (const int late : {0, ranks / 2, ranks - 1}) {
+    int attempt = 0;
+    while (attempt < attempts && !all_wait_for(late, call, run)) ++attempt;
+    if (attempt == attempts) return false;
+  }
+  return true;
+}
+
+}  // namespace chorus::bench

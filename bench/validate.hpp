@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "table.hpp"
+
+namespace chorus::bench {
+
+// Each runs `call` once by `run`, on small whole numbers (their sum is exact in any order) and an output of NaN, and
+// returns false where this rank's result is wrong. Called by all ranks.
+
+[[nodiscard]] bool validate_bcast(const Call& call, Run run);
+[[nodiscard]] bool validate_reduce(const Call& call, Run run);
+[[nodiscard]] bool validate_allreduce(const Call& call, Run run);
+[[nodiscard]] bool validate_allgather(const Call& call, Run run);
+[[nodiscard]] bool validate_reduce_scatter_block(const Call& call, Run run);
+
+/// Holds back one rank (the first, the middle, the last) by a few milliseconds and looks whether the others wait for
+/// it. Needs no common clock; tries again where the ranks themselves started apart.
+[[nodiscard]] bool validate_barrier(const Call& call, Run run);
+
+}  // namespace chorus::bench

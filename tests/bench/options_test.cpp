@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chorus::bench {
+namespace {
+
+using testing::HasSubstr;
+
+std::optional<Options> parse(std::initializer_list<const char*> arguments, std::string& text) {
+  std::vector<const char*> argv = {"chorus-bench"};
+  argv.insert(argv.end(), arguments);
+  return parse_options(static_cast<int>(argv.size()), argv.data(), text);
+}
+
+Options parse(std::initializer_list<const char*> arguments) {
+  std::string text;
+  return parse(arguments, text).value();
+}
+
+std::string refusal_of(std::initializer_list<const char*> arguments) {
+  try {
+    static_cast<void>(parse(arguments));
+  } catch (const Refusal& refusal) {
+    return refusal.what();
+  }
+  return "accepted";
+}
+
+TEST(CommandLine, HasTheOsuBenchmarksDefaults) {
+  const Options options = parse({"allreduce"});
+  EXPECT_EQ(options.row->name, "allreduce");
+  EXPECT_EQ(options.sizes.min, 4U);
+  EXPECT_EQ(options.sizes.max, 1U << 20U);
+  EXPECT_FALSE(options.iterations || options.warmup || options.check || options.full || options.compare);
+  EXPECT_EQ(options.algorithm, "auto");
+}
+
+TEST(CommandLine, TakesEveryOption) {
+  const Options options = parse({"reduce", "-m", "8:1K", "-i", "20", "-x", "0", "-c", "-f", "--compare", "native",
+                                 "--algorithm", "all", "--json", "a.json", "--plot", "a.svg"});
+  EXPECT_EQ(options.sizes.max, 1024U);
+  EXPECT_EQ(options.iterations, 20U);
+  EXPECT_EQ(options.warmup, 0U);
+  EXPECT_TRUE(options.check && options.full && options.compare);
+  EXPECT_EQ(options.algorithm, "all");
+  EXPECT_EQ(options.json_file, "a.json");
+  EXPECT_EQ(options.plot_file, "a.svg");
+}
+
+TEST(CommandLine, RefusesWhatItCannotDo) {
+  EXPECT_THAT(refusal_of({}), HasSubstr("COLLECTIVE is required"));
+  EXPECT_THAT(refusal_of({"alreduce"}), HasSubstr("unknown collective 'alreduce': did you mean 'allreduce'?"));
+  EXPECT_THAT(refusal_of({"allreduce", "--algorithm", "ring2"}),
+              HasSubstr("unknown allreduce algorithm 'ring2': did you mean 'ring'?"));
+  EXPECT_THAT(refusal_of({"allreduce", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
+  EXPECT_EQ(refusal_of({"allreduce", "-i", "0"}), "-i must be at least 1, not 0");
+  EXPECT_EQ(refusal_of({"allreduce", "-x", "-1"}), "-x must be at least 0, not -1");
+  EXPECT_THAT(refusal_of({"allreduce", "-i", "ten"}), HasSubstr("ten"));
+  EXPECT_THAT(refusal_of({"allreduce", "--compare", "nccl"}), HasSubstr("nccl"));
+  EXPECT_THAT(refusal_of({"allreduce", "--nonsense"}), HasSubstr("--nonsense"));
+  EXPECT_THAT(refusal_of({"barrier", "--plot", "a.svg"}), HasSubstr("barrier has no size"));
+}
+
+TEST(CommandLine, AnswersHelpAndVersionWithATextOnly) {
+  std::string text;
+  EXPECT_FALSE(parse({"--help"}, text));
+  EXPECT_THAT(text, HasSubstr("What the numbers are"));
+  EXPECT_FALSE(parse({"--version"}, text));
+  EXPECT_THAT(text, testing::StartsWith("chorus-bench "));
+}
+
+}  // namespace
+}  // namespace chorus::bench

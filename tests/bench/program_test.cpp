@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs chorus-bench under mpirun and reads its pipes and files. MPIRUN and CHORUS_BENCH say where the programs are.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string contents(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+  std::string errors;
+};
+
+class Program : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "chorus-bench-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
+
+  /// `prefix` stands between mpirun and the program.
+  Outcome run(int ranks, const std::string& arguments, const std::string& prefix = "") const {
+    const std::string command =
+        fmt::format("timeout -k 5 60 {} -n {} {} {} {} >{} 2>{}", std::getenv("MPIRUN"), ranks, prefix,
+                    std::getenv("CHORUS_BENCH"), arguments, path("output"), path("errors"));
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(path("output")), contents(path("errors"))};
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Numbers with a decimal point, however wide, become one mark; sizes and counts stay.
+std::string blanked(const std::string& text) {
+  return std::regex_replace(std::regex_replace(text, std::regex(" +[0-9]+\\.[0-9]+"), " #"), std::regex("v#|v[0-9.]+"),
+                            "vN");
+}
+
+std::vector<nlohmann::json> objects(const std::string& text) {
+  std::vector<nlohmann::json> all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
+  return all;
+}
+
+TEST_F(Program, PrintsTheOsuFormatOnceAndNothingElse) {
+  const Outcome outcome = run(2, "allreduce -m 4:16 -i 20 -c -f");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(blanked(outcome.output),
+            "\n# chorus Allreduce Latency Test vN\n"
+            "# Datatype: MPI_FLOAT.\n"
+            "# Ranks: 2. Algorithm: auto.\n"
+            "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation"
+            "   P25 Latency(us)   P50 Latency(us)   P75 Latency(us)\n"
+            "4 # # #          20              Pass # # #\n"
+            "8 # # #          20              Pass # # #\n"
+            "16 # # #          20              Pass # # #\n");
+  EXPECT_EQ(outcome.errors, "");
+}
+
+TEST_F(Program, MeasuresEveryCollectiveWithAnyNumberOfRanks) {
+  for (const char* collective : {"barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"}) {
+    for (const int ranks : {1, 3}) {
+      const Outcome outcome = run(ranks, fmt::format("{} -m 0:4K -i 3 -x 1 -c", collective));
+      EXPECT_EQ(outcome.exit_code, 0) << collective << " on " << ranks << ": " << outcome.errors;
+      EXPECT_THAT(outcome.output, HasSubstr(" Pass\n"));
+      EXPECT_THAT(outcome.output, Not(HasSubstr("Fail")));
+    }
+  }
+}
+
+TEST_F(Program, WritesJson) {
+  const Outcome outcome = run(2, "allgather -m 4:1K -i 20 --json " + path("out.json"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const std::vector<nlohmann::json> lines = objects(contents(path("out.json")));
+  ASSERT_EQ(lines.size(), 9U);
+  std::size_t bytes = 4;
+  for (const nlohmann::json& line : lines) {
+    EXPECT_EQ(line.at("collective"), "allgather");
+    EXPECT_EQ(line.at("algorithm"), "auto");
+    EXPECT_EQ(line.at("ranks"), 2);
+    EXPECT_EQ(line.at("bytes"), bytes);
+    EXPECT_EQ(line.at("iterations"), 20);
+    EXPECT_EQ(line.at("valid"), true);
+    EXPECT_GT(line.at("median_us"), 0.0);
+    EXPECT_LE(line.at("p25_us"), line.at("median_us"));
+    EXPECT_LE(line.at("median_us"), line.at("p75_us"));
+    EXPECT_FALSE(line.contains("ratio"));
+    bytes *= 2;
+  }
+}
+
+TEST_F(Program, ComparesWithMpi) {
+  const Outcome outcome = run(2, "allreduce -m 4:8 -i 50 --compare native --json " + path("out.json"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("# Geometric mean of the ratios (chorus/MPI): "));
+  for (const nlohmann::json& line : objects(contents(path("out.json")))) {
+    const double ratio = line.at("ratio");
+    EXPECT_NEAR(ratio, line.at("median_us").get<double>() / line.at("native_median_us").get<double>(), 1e-9 * ratio);
+    EXPECT_LE(line.at("ratio_low"), ratio);
+    EXPECT_LE(ratio, line.at("ratio_high"));
+  }
+}
+
+TEST_F(Program, MeasuresEveryAlgorithmInATableOfItsOwn) {
+  const Outcome outcome = run(2, "allreduce -m 4:4 -i 3 -c --algorithm all");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("Algorithm: native."));
+  EXPECT_THAT(outcome.output, HasSubstr("Algorithm: ring."));
+}
+
+TEST_F(Program, DrawsAPlot) {
+  const Outcome outcome = run(2, "reduce -m 4:1K -i 5 --plot " + path("out.svg"));
+  EXPECT_EQ(outcome.exit_code, 0);
+  if (outcome.errors.find("gnuplot is missing") != std::string::npos) GTEST_SKIP() << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_THAT(contents(path("out.svg")), HasSubstr("</svg>"));
+}
+
+TEST_F(Program, MeasuresWithoutGnuplotAndSaysWhatToInstall) {
+  const Outcome outcome = run(2, "reduce -m 4:8 -i 5 --plot " + path("out.svg"), "env PATH=/nonexistent");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.errors, HasSubstr("gnuplot-nox"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n8 "));
+  EXPECT_FALSE(std::filesystem::exists(path("out.svg")));
+}
+
+TEST_F(Program, RefusesOnEveryRankWithOneLine) {
+  for (const char* arguments : {"alreduce", "allreduce -m 8:4", "allreduce -i 0", "allreduce --algorithm rign",
+                                "allreduce --json /nonexistent/out.json", "allreduce --plot /nonexistent/out.svg"}) {
+    const Outcome outcome = run(3, arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_EQ(outcome.output, "") << arguments;
+    const std::regex said("chorus-bench: [^\n]*\n");
+    EXPECT_EQ(
+        std::distance(std::sregex_iterator(outcome.errors.begin(), outcome.errors.end(), said), std::sregex_iterator()),
+        1)
+        << outcome.errors;
+  }
+}
+
+}  // namespace
