@@ -2,6 +2,7 @@
 #include "driver.hpp"
 
 #include "algorithm_names.hpp"
+#include "crowding.hpp"
 #include "measure.hpp"
 #include "plot.hpp"
 #include "progress.hpp"
@@ -89,6 +90,7 @@ class Driver {
   Communicator world_;
   std::vector<std::size_t> sizes_;
   Buffer in_, out_;
+  bool crowded_ = ranks_share_processors();
   Progress progress_;
   std::ofstream json_;
   bool plots_ = false;
@@ -159,7 +161,8 @@ void Driver::run_table(std::string_view algorithm) {
                           .has_size = row_.has_size,
                           .full = options_.full,
                           .check = options_.check,
-                          .compare = options_.compare};
+                          .compare = options_.compare,
+                          .crowded = crowded_};
   const std::size_t first = points_.size();
   say(heading(form));
   for (const std::size_t bytes : sizes_) {

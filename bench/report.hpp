@@ -42,6 +42,7 @@ struct TableForm {
   bool full = false;
   bool check = false;
   bool compare = false;
+  bool crowded = false;  ///< ranks share processors
 };
 
 // The text form is that of the OSU benchmarks 7: comments with '#', then columns of fixed width. Each returns whole

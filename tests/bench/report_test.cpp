@@ -69,6 +69,11 @@ TEST(Text, OfABarrierHasNoSize) {
   EXPECT_EQ(line(form, a_point()), "            12.35\n");
 }
 
+TEST(Text, SaysThatRanksShareProcessors) {
+  const TableForm form = {.title = "Reduce", .algorithm = "auto", .crowded = true};
+  EXPECT_NE(heading(form).find("\n# Note: more ranks than processors"), std::string::npos);
+}
+
 TEST(Text, SaysWhereAnAlgorithmDoesNotApply) {
   Point point = a_point();
   point.applies = false;
