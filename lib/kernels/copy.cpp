@@ -16,7 +16,7 @@ struct Bytes {
 
   template <class D, std::size_t vectors>
   HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
-    for (std::size_t v = 0; v < vectors; ++v) lanes[v] = load<Plain<std::uint8_t>>(d, in + i + v * hn::MaxLanes(D()));
+    load_all<Plain<std::uint8_t>>(d, in, i, lanes);
   }
 };
 

@@ -13,6 +13,8 @@ namespace chorus::kernels {
 
 /// How results are written. `streamed` (non-temporal) stores go past the caches: for memory that another core read
 /// last and this one will not read soon. A streamed write is ordered before later stores when the function returns.
+/// Results are the same; what does not fill a cache line, or lies at an address that its elements do not divide, is
+/// written by cached stores even so.
 enum class Store { cached, streamed };
 
 /// Copies `bytes` from `in` to `out`; they do not overlap.
@@ -23,14 +25,14 @@ void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store);
 
 /// inout[i] = inout[i] op in[i] for `count` elements; they do not overlap. `average` adds: see `divide`.
 using Accumulate = void (*)(std::byte* inout, const std::byte* in, std::size_t count);
-/// The kernel for a supported pair.
+/// The kernel for a supported pair, else null.
 [[nodiscard]] Accumulate accumulate(DataType type, ReduceOp op) noexcept;
 
 /// out[i] = inputs[0][i] op inputs[1][i] op ... from left to right, for `count` elements: one pass over memory.
 /// float16 and bfloat16 accumulate in float and round once. One input or more; `out` may be the same as one of them
 /// (with cached stores) and overlaps none otherwise. `average` adds: see `divide`.
 using Reduce = void (*)(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store store);
-/// The kernel for a supported pair.
+/// The kernel for a supported pair, else null.
 [[nodiscard]] Reduce reduce(DataType type, ReduceOp op) noexcept;
 
 /// inout[i] = inout[i] / ranks: turns a sum into an average; integers are truncated towards zero.

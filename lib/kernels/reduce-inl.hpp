@@ -12,27 +12,30 @@
 #include "kernels/families.hpp"
 #include "kernels/write-inl.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace chorus::kernels::HWY_NAMESPACE {
 
-/// All inputs joined from left to right in registers, then rounded once.
+/// Inputs joined from left to right in registers, to be rounded once. The first stands on the left, or `sums` where it
+/// is not null: the lanes that earlier inputs gave.
 template <class Format, class Op>
 struct Fold {
-  const std::byte* const* inputs;
-  std::size_t inputs_count;
+  const std::byte* sums;
+  std::span<const std::byte* const> inputs;
 
   template <class D, std::size_t vectors>
   HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
-    constexpr std::size_t vector_bytes = hn::MaxLanes(D()) * bytes_of<Format>;
-    const std::size_t offset = i * bytes_of<Format>;
-    for (std::size_t v = 0; v < vectors; ++v) lanes[v] = load<Format>(d, inputs[0] + offset + v * vector_bytes);
-    for (std::size_t j = 1; j < inputs_count; ++j) {
-      const std::byte* const from = inputs[j] + offset;
-      for (std::size_t v = 0; v < vectors; ++v) {
-        lanes[v] = Op::join(d, lanes[v], load<Format>(d, from + v * vector_bytes));
-      }
+    if (sums != nullptr) {
+      load_all<Plain<typename Format::Lane>>(d, sums, i, lanes);
+    } else {
+      load_all<Format>(d, inputs[0], i, lanes);
+    }
+    for (std::size_t j = sums != nullptr ? 0 : 1; j < inputs.size(); ++j) {
+      hn::Vec<D> right[vectors];
+      load_all<Format>(d, inputs[j], i, right);
+      for (std::size_t v = 0; v < vectors; ++v) lanes[v] = Op::join(d, lanes[v], right[v]);
     }
   }
 };
@@ -45,17 +48,44 @@ struct Quotient {
 
   template <class D, std::size_t vectors>
   HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
-    for (std::size_t v = 0; v < vectors; ++v) {
-      const std::size_t offset = (i + v * hn::MaxLanes(D())) * bytes_of<Format>;
-      lanes[v] = hn::Div(load<Format>(d, in + offset), hn::Set(d, divisor));
-    }
+    load_all<Format>(d, in, i, lanes);
+    for (std::size_t v = 0; v < vectors; ++v) lanes[v] = hn::Div(lanes[v], hn::Set(d, divisor));
   }
 };
 
+// More inputs than this at a time overtax the processor's prefetchers.
+inline constexpr std::size_t most_inputs = 8;
+
+/// Reduces many inputs, a few at a time, block by block: the lanes of a block stay in the first cache meanwhile.
+template <class Format, class Op>
+void reduce_many(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store how) {
+  using Lane = typename Format::Lane;
+  constexpr std::size_t block = 8192 / sizeof(Lane);
+  alignas(64) Lane lanes[block];
+  auto* const sums = reinterpret_cast<std::byte*>(lanes);
+  for (std::size_t begin = 0; begin < count; begin += block) {
+    const std::size_t offset = begin * bytes_of<Format>;
+    const std::size_t length = std::min(block, count - begin);
+    for (std::size_t first = 0; first < inputs.size(); first += most_inputs) {
+      const auto some = inputs.subspan(first, std::min(most_inputs, inputs.size() - first));
+      const std::byte* from[most_inputs];
+      std::transform(some.begin(), some.end(), from, [=](const std::byte* input) { return input + offset; });
+      const Fold<Format, Op> fold = {first > 0 ? sums : nullptr, {from, some.size()}};
+      if (first + some.size() < inputs.size()) {
+        write_vectors<Plain<Lane>>(sums, fold, length, Store::cached);
+      } else {
+        write_vectors<Format>(out + offset, fold, length, how);
+      }
+    }
+  }
+}
+
 template <class Format, class Op>
 void reduce_kernel(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store how) {
-  if (inputs.size() > 1) {
-    write<Format>(out, Fold<Format, Op>{inputs.data(), inputs.size()}, count, how);
+  if (inputs.size() > most_inputs) {
+    reduce_many<Format, Op>(out, inputs, count, how);
+  } else if (inputs.size() > 1) {
+    write<Format>(out, Fold<Format, Op>{nullptr, inputs}, count, how);
   } else if (out != inputs[0]) {
     copy(out, inputs[0], count * bytes_of<Format>, how);
   }
@@ -64,7 +94,7 @@ void reduce_kernel(std::byte* out, std::span<const std::byte* const> inputs, std
 template <class Format, class Op>
 void accumulate_kernel(std::byte* inout, const std::byte* in, std::size_t count) {
   const std::byte* const inputs[] = {inout, in};
-  write<Format>(inout, Fold<Format, Op>{inputs, 2}, count, Store::cached);
+  write<Format>(inout, Fold<Format, Op>{nullptr, inputs}, count, Store::cached);
 }
 
 template <class Format>
@@ -118,20 +148,22 @@ struct Product {
 struct Min {
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
-    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
       return hn::IfThenElse(hn::Lt(b, a), b, a);
-    else
+    } else {
       return hn::Min(a, b);
+    }
   }
 };
 
 struct Max {
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
-    if constexpr (std::is_floating_point_v<hn::TFromD<D>>)
+    if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
       return hn::IfThenElse(hn::Lt(a, b), b, a);
-    else
+    } else {
       return hn::Max(a, b);
+    }
   }
 };
 

@@ -3,9 +3,8 @@
 // The one loop of all vectorised kernels: `write` asks a source for vectors of results and stores them. Compiled once
 // for each instruction set; included after hwy/foreach_target.h.
 //
-// There is no scalar tail. The last vector of a buffer overlaps the one before it, and a buffer shorter than a vector
-// is written with half vectors, quarter vectors, ... down to one lane: each element is computed by the same
-// instructions wherever it lies, and nothing outside the buffers is touched.
+// There is no scalar tail: what whole vectors leave over is written with shorter ones, down to one lane. So each
+// element is computed by the same operations wherever it lies, and nothing outside the buffers is touched.
 #if defined(CHORUS_KERNELS_WRITE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CHORUS_KERNELS_WRITE_INL
 #undef CHORUS_KERNELS_WRITE_INL
@@ -62,6 +61,14 @@ HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
   }
 }
 
+/// Fills `lanes` with consecutive vectors from element `i` of `in` on.
+template <class Format, class D, std::size_t vectors>
+HWY_INLINE void load_all(D d, const std::byte* in, std::size_t i, hn::Vec<D> (&lanes)[vectors]) {
+  const std::byte* const from = in + i * bytes_of<Format>;
+  constexpr std::size_t vector_bytes = hn::MaxLanes(D()) * bytes_of<Format>;
+  for (std::size_t v = 0; v < vectors; ++v) lanes[v] = load<Format>(d, from + v * vector_bytes);
+}
+
 /// Writes lanes as elements to `to`, which may have any alignment.
 template <class Format, class D>
 HWY_INLINE void store(D d, hn::Vec<D> lanes, std::byte* to) {
@@ -75,78 +82,69 @@ HWY_INLINE void store(D d, hn::Vec<D> lanes, std::byte* to) {
   }
 }
 
-/// Writes up to two vectors of results, overlapping, or fewer by shorter vectors. All inputs are read before the first
-/// store, because `out` may be one of them.
+/// Writes lanes as elements to `to`, past the caches; `to` is aligned to the vector.
+template <class Format, class D>
+HWY_INLINE void stream(D d, hn::Vec<D> lanes, std::byte* to) {
+  hn::Stream(Format::narrow(d, lanes), Elements<Format, D>(), reinterpret_cast<typename Format::Element*>(to));
+}
+
+/// Writes the results from element `i` to `count` by vectors of `D`, then by shorter ones, at last by single lanes.
 template <class Format, class D, class Source>
-HWY_INLINE void write_short(D d, std::byte* out, const Source& source, std::size_t count) {
+HWY_INLINE void write_rest(D d, std::byte* out, const Source& source, std::size_t i, std::size_t count) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
-  if (count >= lanes) {
-    hn::Vec<D> first[1];
-    hn::Vec<D> last[1];
-    source(d, 0, first);
-    source(d, count - lanes, last);
-    store<Format>(d, first[0], out);
-    store<Format>(d, last[0], out + (count - lanes) * bytes_of<Format>);
-  } else if constexpr (lanes > 1) {
-    write_short<Format>(hn::Half<D>(), out, source, count);
+  for (; i + lanes <= count; i += lanes) {
+    hn::Vec<D> result[1];
+    source(d, i, result);
+    store<Format>(d, result[0], out + i * bytes_of<Format>);
+  }
+  if constexpr (lanes > 1) {
+    constexpr std::size_t fewer = lanes > 4 ? lanes / 4 : 1;
+    write_rest<Format>(hn::CappedTag<typename Format::Lane, fewer>(), out, source, i, count);
   }
 }
 
-/// Streams whole blocks of `at_once` vectors from the first cache line that starts in `out`; plain stores lead up to
-/// it. Gives the number of elements written: 0 where `out` is not aligned to its elements or too short.
-template <class Format, std::size_t at_once, class D, class Source>
-HWY_INLINE std::size_t write_streamed(D d, std::byte* out, const Source& source, std::size_t count) {
+/// `write` for any count. Streams from the first cache line that starts in `out`, where elements are aligned to
+/// themselves and fill one.
+template <class Format, class Source>
+HWY_NOINLINE void write_vectors(std::byte* out, const Source& source, std::size_t count, Store how) {
+  using D = hn::ScalableTag<typename Format::Lane>;
+  const D d;
   constexpr std::size_t lanes = hn::MaxLanes(D());
+  constexpr std::size_t at_once = 4;
   constexpr std::size_t line = 64;
-  if constexpr (lanes * bytes_of<Format> % HWY_STREAM_MULTIPLE == 0) {
-    const auto past_line = std::bit_cast<std::uintptr_t>(out) % line;
-    const std::size_t head = (line - past_line) % line / bytes_of<Format>;
-    if (past_line % bytes_of<Format> != 0 || count < head + at_once * lanes) return 0;
+  constexpr bool can_stream = lanes * bytes_of<Format> % HWY_STREAM_MULTIPLE == 0;
+
+  const std::size_t past_line = std::bit_cast<std::uintptr_t>(out) % line;
+  const std::size_t head = (line - past_line) % line / bytes_of<Format>;
+  const bool streams = can_stream && how == Store::streamed && past_line % bytes_of<Format> == 0 && head < count;
+  std::size_t i = 0;
+  if (streams) {
+    write_rest<Format>(d, out, source, 0, head);
+    i = head;
+  }
+  for (; i + at_once * lanes <= count; i += at_once * lanes) {
     hn::Vec<D> results[at_once];
-    for (std::size_t i = 0; i < head; i += lanes) {
-      hn::Vec<D> result[1];
-      source(d, i, result);
-      store<Format>(d, result[0], out + i * bytes_of<Format>);
-    }
-    std::size_t i = head;
-    for (; i + at_once * lanes <= count; i += at_once * lanes) {
-      source(d, i, results);
-      for (std::size_t v = 0; v < at_once; ++v) {
-        std::byte* const to = out + (i + v * lanes) * bytes_of<Format>;
-        hn::Stream(Format::narrow(d, results[v]), Elements<Format, D>(),
-                   reinterpret_cast<typename Format::Element*>(to));
+    source(d, i, results);
+    for (std::size_t v = 0; v < at_once; ++v) {
+      std::byte* const to = out + (i + v * lanes) * bytes_of<Format>;
+      if (streams) {
+        stream<Format>(d, results[v], to);
+      } else {
+        store<Format>(d, results[v], to);
       }
     }
-    hwy::FlushStream();
-    return i;
   }
-  return 0;
+  write_rest<Format>(d, out, source, i, count);
+  if (streams) hwy::FlushStream();
 }
 
 /// Writes `count` results of `source` to `out`. `source(d, i, lanes)` puts the results from element `i` on into the
 /// vectors of the array `lanes`; it may read `out`, but no element of it other than those it gives.
 template <class Format, class Source>
 HWY_INLINE void write(std::byte* out, const Source& source, std::size_t count, Store how) {
-  using D = hn::ScalableTag<typename Format::Lane>;
-  const D d;
-  constexpr std::size_t lanes = hn::MaxLanes(D());
-  constexpr std::size_t at_once = 4;
-  if (count <= 2 * lanes) return write_short<Format>(d, out, source, count);
-
-  hn::Vec<D> last[1];
-  source(d, count - lanes, last);
-  std::size_t i = how == Store::streamed ? write_streamed<Format, at_once>(d, out, source, count) : 0;
-  for (; i + at_once * lanes <= count; i += at_once * lanes) {
-    hn::Vec<D> results[at_once];
-    source(d, i, results);
-    for (std::size_t v = 0; v < at_once; ++v) store<Format>(d, results[v], out + (i + v * lanes) * bytes_of<Format>);
-  }
-  for (; i + lanes <= count; i += lanes) {
-    hn::Vec<D> result[1];
-    source(d, i, result);
-    store<Format>(d, result[0], out + i * bytes_of<Format>);
-  }
-  store<Format>(d, last[0], out + (count - lanes) * bytes_of<Format>);
+  // Calls with one element are many, and their time is all latency: they get a path without calls or loops.
+  if (count == 1) return write_rest<Format>(hn::CappedTag<typename Format::Lane, 1>(), out, source, 0, 1);
+  write_vectors<Format>(out, source, count, how);
 }
 
 }  // namespace chorus::kernels::HWY_NAMESPACE
