@@ -51,7 +51,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "recursive_doubling",
     .summary = "pairs swap all they have over doubling distances: few messages; for a power of two ranks",
-    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.1",
+    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
     .traffic = traffic,
     .run = run,

@@ -49,7 +49,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "ring",
     .summary = "blocks go round a ring: neighbours only, many messages",
-    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.1",
+    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
     .traffic = traffic,
     .run = run,

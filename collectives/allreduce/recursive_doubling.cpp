@@ -62,7 +62,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "recursive_doubling",
     .summary = "pairs swap whole vectors over doubling distances: fewest messages, most bytes",
-    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.4",
+    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
     .traffic = traffic,
     .run = run,

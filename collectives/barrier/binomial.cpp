@@ -40,7 +40,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "binomial",
     .summary = "reports up a tree and is released down it: fewest messages in all",
-    .source = "Mellor-Crummey and Scott, ACM Trans. Comput. Syst. 9(1), 1991, section 3.3 (tournament barrier)",
+    .source = "Mellor-Crummey and Scott, ACM Trans. Comput. Syst. 9(1), 1991 (tournament barrier with a wake-up tree)",
     .applies = applies,
     .traffic = traffic,
     .run = run,

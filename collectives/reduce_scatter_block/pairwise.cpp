@@ -59,7 +59,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "pairwise",
     .summary = "every rank sends every other one its block: no copies, many messages",
-    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.3",
+    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
     .traffic = traffic,
     .run = run,

@@ -57,7 +57,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "recursive_halving",
     .summary = "pairs share out what they hold over halving distances: few messages; for a power of two ranks",
-    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005, section 4.3",
+    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
     .traffic = traffic,
     .run = run,
