@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs chorus-info as a user does.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+};
+
+Outcome run(const std::string& command) {
+  Outcome outcome;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  char buffer[4096];
+  for (std::size_t length = 0; (length = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    outcome.output.append(buffer, length);
+  }
+  outcome.exit_code = WEXITSTATUS(pclose(pipe));
+  return outcome;
+}
+
+const std::string program = CHORUS_INFO " topology ";
+
+TEST(ChorusInfoTopology, AloneShowsTheBindingOfItsProcess) {
+  const auto [exit_code, output] = run(program);
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_NE(output.find("rank 0  pid "), std::string::npos) << output;
+  EXPECT_NE(output.find("\n1 rank, 1 host, "), std::string::npos) << output;
+}
+
+TEST(ChorusInfoTopology, UnderMpirunShowsEveryRankOnce) {
+  const auto [exit_code, output] = run(MPIRUN " -n 3 " + program + "--json");
+  ASSERT_EQ(exit_code, 0) << output;
+  const auto report = nlohmann::json::parse(output);  // one document: the other ranks are silent
+  ASSERT_EQ(report.at("ranks").size(), 3U);
+  EXPECT_EQ(report.at("hosts").size(), 1U);
+  EXPECT_EQ(report["hosts"][0].at("ranks"), nlohmann::json({0, 1, 2}));
+  EXPECT_NE(report["ranks"][0].at("pid"), report["ranks"][1].at("pid"));
+}
+
+TEST(ChorusInfoTopology, ShowsADescribedMachine) {
+  const auto [exit_code, output] = run(program + "--input 'pack:2 l3:2 core:3 pu:1'");
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_NE(output.find("2 packages, 12 cores, 12 PUs"), std::string::npos) << output;
+  EXPECT_EQ(output.find("rank"), std::string::npos) << output;
+}
+
+TEST(ChorusInfoTopology, DrawsAPicture) {
+  const std::string path = testing::TempDir() + "chorus_topology_" + std::to_string(getpid()) + ".svg";
+  EXPECT_EQ(run(program + "--svg " + path).exit_code, 0);
+  std::ifstream file(path);
+  const std::string svg(std::istreambuf_iterator<char>(file), {});
+  unlink(path.c_str());
+  EXPECT_TRUE(svg.starts_with("<?xml")) << svg;
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+}
+
+TEST(ChorusInfoTopology, SaysInOneLineWhatIsWrong) {
+  for (const char* const arguments : {"--input socks:3", "--input /no/such/file.xml", "--svg /no/such/folder/x.svg",
+                                      "--input", "--unknown", "surplus"}) {
+    const auto [exit_code, output] = run(program + arguments + " 2>&1 >/dev/null");
+    EXPECT_EQ(exit_code, 2) << arguments;
+    EXPECT_TRUE(output.starts_with("chorus-info: ")) << output;
+    EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1) << output;
+  }
+  EXPECT_EQ(run(CHORUS_INFO " 2>/dev/null").exit_code, 2);
+  EXPECT_EQ(run(program + "--help").exit_code, 0);
+}
+
+}  // namespace
