@@ -15,11 +15,11 @@ namespace chorus {
 struct Problem {
   Call call;
   int ranks = 1;
-  int nodes = 1;         ///< groups of ranks that share memory
-  int largest_node = 1;  ///< ranks on the fullest of them
-  bool shared = false;   ///< all ranks share memory
+  int nodes = 1;               ///< groups of ranks that share memory
+  int largest_node = 1;        ///< ranks on the fullest of them
+  bool shared = false;         ///< all ranks share memory
   std::size_t slot_bytes = 0;  ///< length of a data slot of the shared memory
-  bool native = false;   ///< the vendor can carry out `call`
+  bool native = false;         ///< the vendor can carry out `call`
 };
 
 /// What the busiest rank does in one call on one level of the hierarchy.

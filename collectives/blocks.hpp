@@ -13,7 +13,9 @@ class Blocks {
  public:
   Blocks(const Call& call, int ranks) noexcept : Blocks(call.count, size_of(call.type), ranks) {}
   Blocks(std::size_t count, std::size_t element, int ranks) noexcept
-      : ranks_(ranks), element_(element), count_(count / static_cast<std::size_t>(ranks)),
+      : ranks_(ranks),
+        element_(element),
+        count_(count / static_cast<std::size_t>(ranks)),
         longer_(count % static_cast<std::size_t>(ranks)) {}
 
   /// Block numbers wrap around: block -1 is the last one.

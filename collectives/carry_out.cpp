@@ -60,7 +60,7 @@ Problem problem_of(const Call& call, const Transport& transport) {
     }
   }
   problem.shared = transport.shared() != nullptr;
-  if (const SharedGroup* memory = transport.shared()) problem.slot_bytes = memory->slot_bytes();
+  if (const SharedGroup* memory = transport.node_memory()) problem.slot_bytes = memory->slot_bytes();
   problem.native = transport.native() != nullptr && transport.native()->supports(call);
   return problem;
 }

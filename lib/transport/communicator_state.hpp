@@ -64,6 +64,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   ~CommunicatorState() override;
 
   [[nodiscard]] Transport& transport() noexcept { return *transport_; }
+  [[nodiscard]] int rank() const noexcept { return transport_->rank(); }
+  [[nodiscard]] int size() const noexcept { return transport_->size(); }
   /// Valid after the set-up.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
@@ -86,14 +88,18 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// tells the other ranks.
   [[noreturn]] void fail(const Call& call);
 
+  /// Makes each later call throw Error{broken} with `reason`.
+  void close(const std::string& reason) { broken_ = reason; }
+
   void idle(Wait& wait, Bell* bell) override;
 
-  /// The last choice of an algorithm for each collective; the chooser's.
+  // The chooser's: what it has chosen for calls like this one, and what it has read in the tuning file.
   struct Choice {
     Call call;
     const void* algorithm = nullptr;
   };
-  std::array<Choice, collective_count> choices;
+  std::array<Choice, 64> choices;
+  std::shared_ptr<const void> tuning;
 
  private:
   void finish_parked();
@@ -123,6 +129,8 @@ class PendingCall {
  public:
   PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
               std::chrono::nanoseconds timeout);
+  static void* operator new(std::size_t bytes) { return frame_arena::allocate(bytes); }
+  static void operator delete(void* call, std::size_t bytes) noexcept { frame_arena::release(call, bytes); }
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
   /// Waits.

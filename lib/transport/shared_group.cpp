@@ -20,7 +20,12 @@ SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> 
     : members_(std::move(members)),
       waiter_(waiter),
       published_(std::move(published)),
-      announces_(published_ || waiter.policy().oversubscribed) {}
+      announces_(published_ || waiter.policy().oversubscribed),
+      places_(members_.regions.size()) {}
+
+SharedGroup::~SharedGroup() {
+  for (int peer = 0; peer < size(); ++peer) page(peer).left.fetch_add(1, std::memory_order_acq_rel);
+}
 
 void SharedGroup::begin(const Call& call) noexcept {
   signature_ = signature(call);
@@ -79,6 +84,16 @@ void SharedGroup::wait_for(Round round, int peer) {
 void SharedGroup::wait_for_all(Round round) {
   for (int peer = 0; peer < size(); ++peer) wait_for(round, peer);
   known_ = round;
+}
+
+std::span<const std::byte*> SharedGroup::payloads(Round round) noexcept {
+  for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = payload(round, peer);
+  return places_;
+}
+
+std::span<const std::byte*> SharedGroup::slots(Round round, std::size_t offset) noexcept {
+  for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = slot(round, peer) + offset;
+  return places_;
 }
 
 SharedGroup::Opening SharedGroup::open(int slots, Where where) { return {*this, slots, where}; }

@@ -14,6 +14,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct ControlPage {
   alignas(128) Bell bell;
   alignas(128) std::atomic<std::uint32_t> failure{0};  ///< ErrorCode + 1 once this rank has given the communicator up
   std::array<char, 112> failure_text{};                ///< written before `failure`
+  std::atomic<std::uint32_t> left{0};                  ///< ranks that will not look here again; they add themselves
   alignas(128) std::array<CallRecord, call_records> calls;
   struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
     Line line;
@@ -75,6 +77,10 @@ class SharedGroup {
   };
   /// `waiter` is asked what to do while a rank waits. `published` (may be empty) is called after each arrival.
   SharedGroup(Members members, Waiter& waiter, std::function<void()> published = {});
+  SharedGroup(const SharedGroup&) = delete;
+  SharedGroup& operator=(const SharedGroup&) = delete;
+  /// Leaves: tells every rank that this one will not look into its region again.
+  ~SharedGroup();
 
   [[nodiscard]] int rank() const noexcept { return members_.rank; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.regions.size()); }
@@ -106,6 +112,10 @@ class SharedGroup {
   [[nodiscard]] std::byte* slot(Round round, int peer) const noexcept {
     return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + round % data_slots * members_.slot_bytes;
   }
+  /// The payloads of all ranks, and the places `offset` bytes into their slots, in the order of the ranks. Valid until
+  /// the next call of either.
+  [[nodiscard]] std::span<const std::byte*> payloads(Round round) noexcept;
+  [[nodiscard]] std::span<const std::byte*> slots(Round round, std::size_t offset) noexcept;
   /// Publishes this rank's payload and slot of `round`.
   void arrive(Round round) {
     line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
@@ -160,6 +170,7 @@ class SharedGroup {
   std::uint64_t calls_begun_ = 0;
   Round round_ = 0;  // the last one opened
   Round known_ = 0;  // everybody has arrived at this round, so has left all before it
+  std::vector<const std::byte*> places_;
 };
 
 /// Waits until the next round may be opened.

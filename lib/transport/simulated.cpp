@@ -2,7 +2,6 @@
 #include "transport/simulated.hpp"
 
 #include "transport/deadlock_report.hpp"
-#include "transport/shared_group.hpp"
 #include "transport/simulated_scheduler.hpp"
 
 #include <fmt/format.h>
@@ -21,8 +20,6 @@ std::string text_of(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const std::exception& exception) {
     return exception.what();
-  } catch (const MismatchFound&) {
-    return "the ranks disagree about the call";
   } catch (...) {
     return "an exception that is no std::exception";
   }

@@ -44,6 +44,7 @@ class [[nodiscard]] Exchange final : public Leaf {
       : Leaf(envelope.where), tickets(tickets), transport_(transport), envelope_(envelope) {}
 
   Tickets tickets;
+  [[nodiscard]] std::size_t incoming_bytes() const noexcept { return envelope_.incoming.size(); }
 
  private:
   bool ready() override;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Line allreduce: every rank writes its data and its arrival into one cache line, reads the lines of all others and
+// reduces them itself, in the order of the ranks.
+//
+// With 2 ranks one line travels each way, at the same time: nothing can be faster between two caches. With p ranks
+// every line is read p-1 times, so it is for few ranks near each other, and for what fits into the line.
+
+#include "one_round.hpp"
+#include "reduction.hpp"
+
+namespace chorus::allreduce_line {
+namespace {
+
+bool applies(const Problem& problem) { return problem.shared && problem.call.bytes() <= payload_bytes; }
+
+Traffic traffic(const Problem& problem) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double others = problem.ranks - 1;
+  return {.shared = {.messages = 1, .bytes = bytes * (1 + others), .reduced = bytes * others}, .messages = {}};
+}
+
+struct Steps {
+  static constexpr int slots = line_slots;
+  static void post(SharedGroup& memory, Round round, const Arguments& arguments) {
+    copy_unless_same(memory.payload(round), arguments.in, arguments.call.bytes());
+  }
+  static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
+  static void finish(SharedGroup& memory, Round round, const Arguments& arguments) {
+    Reduction(arguments.call).all(arguments.out, memory.payloads(round), arguments.call.bytes());
+  }
+};
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "line",
+    .summary = "one cache line a rank carries data and arrival; every rank reduces all: smallest messages in a node",
+    .source = "Payload in the flag line: Graham and Shipman, EuroPVM/MPI 2008; as the LL protocol of NCCL",
+    .applies = applies,
+    .traffic = traffic,
+    .run = OneRound<Steps>::run,
+    .now = OneRound<Steps>::now,
+    .arrives = true,
+};
+
+}  // namespace chorus::allreduce_line

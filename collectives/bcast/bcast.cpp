@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/bcast.hpp>
+
+#include "door.hpp"
+
+namespace chorus::detail {
+namespace {
+
+Arguments checked(const CommunicatorState& state, const Buffers& buffers, int root) {
+  check_root(state, Collective::bcast, root);
+  return {.call = {.collective = Collective::bcast, .type = buffers.type, .root = root, .count = buffers.in_count},
+          .in = static_cast<const std::byte*>(buffers.in),
+          .out = static_cast<std::byte*>(buffers.out)};
+}
+
+}  // namespace
+
+void bcast(const Communicator& comm, const Buffers& buffers, int root, const CollectiveOptions& options) {
+  complete(comm.state(), checked(comm.state(), buffers, root), options);
+}
+
+Request ibcast(const Communicator& comm, const Buffers& buffers, int root, const CollectiveOptions& options) {
+  return start(comm, checked(comm.state(), buffers, root), options);
+}
+
+}  // namespace chorus::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared bcast: the root copies its data into its slots of the shared memory, a slot's length at a time; the others
+// copy it out as it comes.
+//
+// There are several slots, so the root writes the next while the others read the last: a pipeline without a tree. The
+// slots are written past the caches, as the others have read those lines last.
+
+#include "one_round.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace chorus::bcast_shared {
+namespace {
+
+constexpr std::size_t longest_segment = 128 * 1024;  // shorter than a slot may be, so that the pipeline fills early
+
+bool applies(const Problem& problem) { return problem.shared; }
+
+std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+
+Traffic traffic(const Problem& problem) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
+  return {.shared = {.messages = rounds, .bytes = bytes, .reduced = 0}, .messages = {}};
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  SharedGroup& memory = *transport.shared();
+  const int root = arguments.call.root;
+  const std::size_t segment = segment_of(memory.slot_bytes());
+  const std::size_t all = arguments.call.bytes();
+  std::size_t done = 0;
+  do {
+    const std::size_t bytes = std::min(segment, all - done);
+    const Round round = co_await memory.open(data_slots);
+    std::byte* slot = memory.slot(round, root);
+    if (memory.rank() == root) {
+      kernels::copy(slot, arguments.in + done, bytes, store_for(bytes));
+      memory.arrive(round);
+    } else {
+      memory.arrive(round);
+      co_await memory.arrival(round, root);
+      kernels::copy(arguments.out + done, slot, bytes, kernels::Store::cached);
+    }
+    done += bytes;
+  } while (done < all);
+}
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary = "the root streams its data through shared memory, the others copy it out: all lengths in a node",
+    .source = "Graham and Shipman, EuroPVM/MPI 2008 (pipelined shared-memory bcast)",
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
+    .arrives = true,
+};
+
+}  // namespace chorus::bcast_shared

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choose.hpp"
+
+#include "base/names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace chorus {
+namespace {
+
+/// The candidate called `wish`; throws `code` where there is none.
+const Candidate& named(const std::vector<Candidate>& candidates, const Problem& problem, std::string_view wish,
+                       std::string_view source, ErrorCode code) {
+  std::vector<std::string_view> names;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.algorithm->name == wish) return candidate;
+    names.push_back(candidate.algorithm->name);
+  }
+  throw Error(code,
+              fmt::format("{}: {} names no algorithm of this collective: \"{}\"; did you mean \"{}\"? There are {}",
+                          name(problem.call.collective), source, wish, nearest(wish, names), fmt::join(names, ", ")));
+}
+
+double best_known(const Candidate& candidate, bool measured_only) {
+  if (!candidate.applies) return std::numeric_limits<double>::infinity();
+  if (candidate.measured_us) return *candidate.measured_us;
+  return measured_only ? std::numeric_limits<double>::infinity() : candidate.predicted_us;
+}
+
+void take(Choice& choice, const Candidate& candidate, std::string reason) {
+  choice.algorithm = candidate.algorithm;
+  choice.reason = std::move(reason);
+}
+
+}  // namespace
+
+Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning) {
+  Choice choice;
+  for (const Algorithm* algorithm : algorithms(problem.call.collective)) {
+    Candidate candidate{.algorithm = algorithm, .applies = algorithm->applies(problem)};
+    if (candidate.applies) {
+      candidate.predicted_us = tuning.links.microseconds(algorithm->traffic(problem), problem);
+      if (algorithm->now == nullptr) candidate.predicted_us += tuning.links.task_us;
+      candidate.measured_us = tuning.microseconds(problem, algorithm->name);
+    }
+    choice.candidates.push_back(candidate);
+  }
+  if (!wishes.option.empty()) {
+    const Candidate& wish =
+        named(choice.candidates, problem, wishes.option, "option algorithm", ErrorCode::invalid_argument);
+    if (!wish.applies) {
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("{}: the algorithm {} cannot carry out this call on {} ranks; leave the choice to the "
+                              "library, or see chorus-info explain",
+                              describe(problem.call), wishes.option, problem.ranks));
+    }
+    take(choice, wish, "named by the call");
+    return choice;
+  }
+  if (!wishes.environment.empty()) {
+    const Candidate& wish =
+        named(choice.candidates, problem, wishes.environment, "the environment", ErrorCode::invalid_environment);
+    if (wish.applies) {
+      take(choice, wish, "named by the environment");
+      return choice;
+    }
+  }
+  const bool measured =
+      std::ranges::any_of(choice.candidates, [](const auto& it) { return it.measured_us.has_value(); });
+  const auto time = [&](const Candidate& candidate) { return best_known(candidate, measured); };
+  take(choice, *std::ranges::min_element(choice.candidates, {}, time),
+       measured ? "fastest as measured in the tuning file" : "fastest as predicted by the model");
+  return choice;
+}
+
+}  // namespace chorus

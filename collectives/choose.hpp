@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+#include "tuning.hpp"
+
+#include <chorus/error.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace chorus {
+
+/// Who may name an algorithm, in the order of their authority.
+struct Wishes {
+  std::string_view option;       ///< CollectiveOptions::algorithm; empty: none
+  std::string_view environment;  ///< CHORUS_<COLLECTIVE>; empty: none
+};
+
+/// An algorithm as a candidate for a problem.
+struct Candidate {
+  const Algorithm* algorithm = nullptr;
+  bool applies = false;
+  double predicted_us = 0;            ///< by the model, where it applies
+  std::optional<double> measured_us;  ///< from the tuning file
+};
+
+/// The candidates for a problem, the one that is taken, and why.
+struct Choice {
+  std::vector<Candidate> candidates;
+  const Algorithm* algorithm = nullptr;
+  std::string reason;
+};
+
+/// Chooses by what is equal on all ranks alone, so that no two choose apart. The option is obeyed or refused; the
+/// environment is obeyed where its algorithm applies; then the fastest by measurement if there are measurements, or by
+/// the model.
+/// Throws Error{invalid_argument} for an option that names no algorithm, Error{not_supported} for one that does not
+/// apply, Error{invalid_environment} for a variable that names no algorithm.
+[[nodiscard]] Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning);
+
+}  // namespace chorus

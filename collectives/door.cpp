@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "door.hpp"
+
+#include "base/names.hpp"
+#include "carry_out.hpp"
+#include "kernels/kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+using detail::CommunicatorState;
+
+[[noreturn]] void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
+}
+
+/// The name as the table of algorithms has it, which lives for ever.
+std::string_view lasting_name(const Call& call, std::string_view wish) {
+  for (const Algorithm* algorithm : algorithms(call.collective)) {
+    if (algorithm->name == wish) return algorithm->name;
+  }
+  return {};
+}
+
+/// What rank 0's tuning file says. The first look at it also checks the algorithms that the environment names.
+const Tuning& tuning_of(CommunicatorState& state) {
+  if (!state.tuning) {
+    for (int index = 0; index < collective_count; ++index) {
+      const Problem problem{.call = {.collective = static_cast<Collective>(index)}, .native = true};
+      const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
+      static_cast<void>(choose(problem, wishes, Tuning()));
+    }
+    state.tuning = std::make_shared<const Tuning>(Tuning::parse(state.settings().tuning));
+  }
+  return *static_cast<const Tuning*>(state.tuning.get());
+}
+
+Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options) {
+  if (!state.ready()) co_await state.set_up();
+  const Algorithm& algorithm = chosen(state, arguments.call, options);
+  co_await carry_out(algorithm, state.transport(), arguments);
+}
+
+}  // namespace
+
+const Algorithm& chosen(CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
+  Call key = call;
+  key.root = 0;  // does not matter to the choice
+  CommunicatorState::Choice& known = state.choices[signature(key) % state.choices.size()];
+  if (options.algorithm.empty() && known.algorithm != nullptr && known.call == key) {
+    return *static_cast<const Algorithm*>(known.algorithm);
+  }
+  const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
+  const Choice choice = choose(problem_of(call, state.transport()), {options.algorithm, environment}, tuning_of(state));
+  if (options.algorithm.empty()) known = {key, choice.algorithm};
+  return *choice.algorithm;
+}
+
+void complete(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
+  state.enter(arguments.call);
+  try {
+    if (!state.ready()) state.drive(state.set_up(), options.timeout);
+    const Algorithm& algorithm = chosen(state, arguments.call, options);
+    // Inside MPI's own collective nobody looks at the clock: with a time limit it is polled instead.
+    const bool limited = options.timeout.count() > 0 || state.settings().timeout.count() > 0;
+    if (algorithm.now != nullptr && (algorithm.arrives || !limited)) {
+      state.prepare(options.timeout);
+      carry_out_now(algorithm, state.transport(), arguments);
+    } else {
+      state.drive(carry_out(algorithm, state.transport(), arguments), options.timeout);
+    }
+  } catch (...) {
+    state.fail(arguments.call);
+  }
+}
+
+Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options) {
+  CommunicatorState& state = comm.state();
+  state.enter(arguments.call);
+  CollectiveOptions lasting = options;
+  lasting.algorithm = lasting_name(arguments.call, options.algorithm);
+  if (lasting.algorithm.empty() && !options.algorithm.empty()) {  // throws, as there is no such algorithm
+    static_cast<void>(chosen(state, arguments.call, options));
+  }
+  return Request(std::make_unique<detail::PendingCall>(state.shared_from_this(), arguments.call,
+                                                       whole(state, arguments, lasting), options.timeout));
+}
+
+void check_op(const CommunicatorState& state, Collective collective, DataType type, ReduceOp op) {
+  if (kernels::supports(type, op)) return;
+  reject(state, collective,
+         fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(op), name(type)));
+}
+
+void check_root(const CommunicatorState& state, Collective collective, int root) {
+  if (root >= 0 && root < state.size()) return;
+  reject(state, collective,
+         fmt::format("argument root is {}; the communicator has ranks 0 to {}", root, state.size() - 1));
+}
+
+void check_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, bool right,
+                  const char* rule) {
+  if (right) return;
+  reject(state, collective,
+         fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));
+}
+
+void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+  const auto in = reinterpret_cast<std::uintptr_t>(buffers.in);
+  const auto out = reinterpret_cast<std::uintptr_t>(buffers.out);
+  const std::size_t element = size_of(buffers.type);
+  if (in + buffers.in_count * element <= out || out + buffers.out_count * element <= in) return;
+  reject(state, collective, "arguments in and out overlap; pass one buffer to work in place, or two apart");
+}
+
+}  // namespace chorus

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_model.hpp"
+
+namespace chorus {
+
+double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) const noexcept {
+  // Bytes divided by megabytes a second are microseconds.
+  const auto time = [&](const LevelTraffic& level, const Link& link, double latency) {
+    return level.messages * latency + level.bytes / link.megabytes_per_second +
+           level.reduced / reduce_megabytes_per_second;
+  };
+  const Link& messages = problem.nodes > 1 ? network : node;
+  return time(traffic.shared, shared, shared.latency_us + shared_peer_us * problem.largest_node) +
+         time(traffic.messages, messages, messages.latency_us);
+}
+
+}  // namespace chorus

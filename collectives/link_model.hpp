@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+
+namespace chorus {
+
+/// What one level of the machine takes.
+struct Link {
+  double latency_us = 0;            ///< of one message or round, in microseconds
+  double megabytes_per_second = 0;  ///< 10^6 bytes per second
+};
+
+/// The machine in numbers: turns Traffic into time. Written in a tuning file under these names; what is built in was
+/// measured on two cores of a server of 2023 (docs/performance.md) and is right in its proportions.
+struct LinkModel {
+  Link shared{.latency_us = 0.1,
+              .megabytes_per_second = 16000};  ///< rounds, and bytes written and read, in shared memory
+  double shared_peer_us = 0.02;                ///< a further line read, for each rank beyond two
+  double task_us = 0.15;                       ///< a round driven as a coroutine, beyond one that is not
+  Link node{.latency_us = 0.35, .megabytes_per_second = 6000};  ///< messages inside a node
+  Link network{.latency_us = 2, .megabytes_per_second = 5000};  ///< messages between nodes
+  double reduce_megabytes_per_second = 12000;
+
+  [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
+};
+
+}  // namespace chorus

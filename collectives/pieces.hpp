@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace chorus {
+
+/// A part of a data slot cut into one piece a rank, each beginning on a cache line: every rank reduces its own piece.
+/// The last pieces are shorter, and may be empty.
+class Pieces {
+ public:
+  Pieces(std::size_t bytes, int ranks) noexcept
+      : bytes_(bytes), each_((bytes / static_cast<std::size_t>(ranks) + line) / line * line) {}
+
+  [[nodiscard]] std::size_t offset(int piece) const noexcept {
+    return std::min(bytes_, static_cast<std::size_t>(piece) * each_);
+  }
+  [[nodiscard]] std::size_t bytes(int piece) const noexcept { return offset(piece + 1) - offset(piece); }
+
+ private:
+  static constexpr std::size_t line = 64;
+  std::size_t bytes_;
+  std::size_t each_;
+};
+
+}  // namespace chorus

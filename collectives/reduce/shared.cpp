@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared reduce: every rank copies its data into its slots of the shared memory, a slot's length at a time; the root
+// reads all slots and reduces them, in the order of the ranks.
+//
+// There are several slots, so the others write the next while the root reduces the last. The root reads p vectors: for
+// few ranks; with many, sharing the reduction out (reduce_scatter_gather) spares it.
+
+#include "one_round.hpp"
+#include "reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace chorus::reduce_shared {
+namespace {
+
+constexpr std::size_t longest_segment = 64 * 1024;  // shorter than a slot may be, so that the pipeline fills early
+
+bool applies(const Problem& problem) { return problem.shared; }
+
+std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+
+Traffic traffic(const Problem& problem) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double others = problem.ranks - 1;
+  const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
+  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = bytes * others}, .messages = {}};
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  SharedGroup& memory = *transport.shared();
+  const Reduction reduction(arguments.call);
+  const auto me = static_cast<std::size_t>(memory.rank());
+  const bool root = memory.rank() == arguments.call.root;
+  const std::size_t segment = segment_of(memory.slot_bytes());
+  const std::size_t all = arguments.call.bytes();
+  std::size_t done = 0;
+  do {
+    const std::size_t bytes = std::min(segment, all - done);
+    const Round round = co_await memory.open(data_slots);
+    if (root) {
+      memory.arrive(round);
+      co_await memory.arrivals(round);
+      const std::span<const std::byte*> inputs = memory.slots(round, 0);
+      inputs[me] = arguments.in + done;
+      reduction.all(arguments.out + done, inputs, bytes);
+    } else {
+      kernels::copy(memory.slot(round, memory.rank()), arguments.in + done, bytes, store_for(bytes));
+      memory.arrive(round);
+    }
+    done += bytes;
+  } while (done < all);
+}
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary = "all ranks stream their data through shared memory, the root reduces it: all lengths in a node",
+    .source = "Graham and Shipman, EuroPVM/MPI 2008 (pipelined shared-memory reduce)",
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
+    .arrives = true,
+};
+
+}  // namespace chorus::reduce_shared

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "link_model.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chorus {
+
+/// What is known of the machine: its LinkModel and, where algorithms were measured, their times.
+///
+/// A tuning file is JSON: {"schema": 1, "links": {...}, "measured": [{...}, ...]}. `links` has the names of LinkModel,
+/// those left out keep the built-in value; an entry of `measured` is a line that `chorus-bench --json` writes.
+struct Tuning {
+  struct Measured {
+    Collective collective = Collective::barrier;
+    std::string algorithm;
+    int ranks = 0;
+    std::size_t bytes = 0;  ///< as chorus-bench counts them
+    double median_us = 0;
+  };
+  LinkModel links;
+  std::vector<Measured> measured;
+
+  /// Reads the text of a tuning file; an empty one gives the built-in values.
+  /// Throws Error{invalid_environment} naming line and column, or the entry, the unknown name and the nearest known.
+  [[nodiscard]] static Tuning parse(const std::string& text);
+
+  /// The measured time of `algorithm` for `problem`: at the nearest measured size within a factor of two; none where
+  /// that rank count or size was not measured.
+  [[nodiscard]] std::optional<double> microseconds(const Problem& problem, std::string_view algorithm) const;
+};
+
+}  // namespace chorus

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi_native.hpp"
+
+#include "base/names.hpp"
+#include "transport/mpi_error.hpp"
+
+#include <climits>
+#include <cstring>
+
+namespace chorus {
+namespace {
+
+// In the order of DataType; MPI has no portable names for float16 and bfloat16.
+const MPI_Datatype mpi_types[data_type_count] = {
+    MPI_C_BOOL,   MPI_INT8_T,   MPI_INT16_T,       MPI_INT32_T,       MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T,
+    MPI_UINT32_T, MPI_UINT64_T, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_FLOAT,   MPI_DOUBLE,  MPI_LONG_DOUBLE};
+// In the order of ReduceOp; MPI has no average.
+const MPI_Op mpi_ops[reduce_op_count] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_OP_NULL, MPI_LAND,
+                                         MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
+
+MPI_Datatype mpi_type(DataType type) noexcept { return mpi_types[static_cast<int>(type)]; }
+MPI_Op mpi_op(ReduceOp op) noexcept { return mpi_ops[static_cast<int>(op)]; }
+
+bool is_integer(DataType type) noexcept { return type >= DataType::int8 && type <= DataType::uint64; }
+
+bool is_logical(ReduceOp op) noexcept { return op >= ReduceOp::logical_and && op <= ReduceOp::logical_xor; }
+bool is_bitwise(ReduceOp op) noexcept { return op >= ReduceOp::bitwise_and; }
+
+/// Open MPI 4.1 saturates sums of 8- and 16-bit integers on processors with AVX instead of letting them wrap.
+bool adds_wrongly(DataType type, ReduceOp op) noexcept {
+#ifdef OMPI_MAJOR_VERSION
+  return op == ReduceOp::sum && is_integer(type) && size_of(type) <= 2;
+#else
+  return type == DataType::boolean && op == ReduceOp::sum;
+#endif
+}
+
+bool reduces_rightly(DataType type, ReduceOp op) noexcept {
+  if (mpi_type(type) == MPI_DATATYPE_NULL || mpi_op(op) == MPI_OP_NULL || adds_wrongly(type, op)) return false;
+  if (type == DataType::boolean) return is_logical(op);
+  return is_integer(type) || (!is_logical(op) && !is_bitwise(op));
+}
+
+/// The arguments of an MPI collective. What only moves goes as bytes, so that every type can.
+struct Translated {
+  const void* in = nullptr;
+  void* out = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_BYTE;
+  MPI_Op op = MPI_OP_NULL;
+};
+
+Translated translate(const Call& call, const Native::Buffers& buffers, MPI_Comm comm) {
+  Translated result{.in = buffers.in, .out = buffers.out, .count = static_cast<int>(call.bytes())};
+  if (has_op(call.collective)) {
+    result.count = static_cast<int>(call.count);
+    result.type = mpi_type(call.type);
+    result.op = mpi_op(call.op);
+  }
+  if (buffers.in != buffers.out || call.collective == Collective::bcast) return result;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (call.collective != Collective::reduce || rank == call.root) result.in = MPI_IN_PLACE;
+  return result;
+}
+
+}  // namespace
+
+bool MpiNative::supports(const Call& call) const noexcept {
+  if (call.bytes() > INT_MAX) return false;
+  return !has_op(call.collective) || reduces_rightly(call.type, call.op);
+}
+
+void MpiNative::run(const Call& call, const Buffers& buffers) {
+  const Translated t = translate(call, buffers, comm_);
+  switch (call.collective) {
+    case Collective::barrier:
+      return check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
+    case Collective::bcast:
+      return check_mpi(MPI_Bcast(t.out, t.count, t.type, call.root, comm_), "MPI_Bcast");
+    case Collective::reduce:
+      return check_mpi(MPI_Reduce(t.in, t.out, t.count, t.type, t.op, call.root, comm_), "MPI_Reduce");
+    case Collective::allreduce:
+      return check_mpi(MPI_Allreduce(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Allreduce");
+    case Collective::allgather:
+      return check_mpi(MPI_Allgather(t.in, t.count, t.type, t.out, t.count, t.type, comm_), "MPI_Allgather");
+    case Collective::reduce_scatter_block:
+      return check_mpi(MPI_Reduce_scatter_block(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Reduce_scatter_block");
+  }
+}
+
+std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
+  const Translated t = translate(call, buffers, comm_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  switch (call.collective) {
+    case Collective::barrier:
+      code = MPI_Ibarrier(comm_, &request);
+      break;
+    case Collective::bcast:
+      code = MPI_Ibcast(t.out, t.count, t.type, call.root, comm_, &request);
+      break;
+    case Collective::reduce:
+      code = MPI_Ireduce(t.in, t.out, t.count, t.type, t.op, call.root, comm_, &request);
+      break;
+    case Collective::allreduce:
+      code = MPI_Iallreduce(t.in, t.out, t.count, t.type, t.op, comm_, &request);
+      break;
+    case Collective::allgather:
+      code = MPI_Iallgather(t.in, t.count, t.type, t.out, t.count, t.type, comm_, &request);
+      break;
+    case Collective::reduce_scatter_block:
+      code = MPI_Ireduce_scatter_block(t.in, t.out, t.count, t.type, t.op, comm_, &request);
+      break;
+  }
+  check_mpi(code, "a nonblocking collective of MPI");
+  std::uint64_t ticket = 0;
+  std::memcpy(&ticket, &request, sizeof request);
+  return ticket;
+}
+
+bool MpiNative::test(std::uint64_t& ticket) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::memcpy(&request, &ticket, sizeof request);
+  int done = 0;
+  check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  std::memcpy(&ticket, &request, sizeof request);
+  return done != 0;
+}
+
+}  // namespace chorus

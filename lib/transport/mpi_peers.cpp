@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi_peers.hpp"
+
+#include "transport/gathering.hpp"
+#include "transport/shared_group.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+constexpr std::string_view error_mark = "!";  // starts a text that is no JSON
+
+/// The settings of this process as JSON, with what is written in the tuning file; or what is wrong with them.
+std::string settings_text() {
+  try {
+    Settings settings = Settings::parse(environ);
+    if (!settings.tuning_file.empty()) {
+      std::ifstream file(settings.tuning_file);
+      settings.tuning.assign(std::istreambuf_iterator<char>(file), {});
+      if (!file) {
+        throw Error(ErrorCode::invalid_environment,
+                    fmt::format("environment variable CHORUS_TUNING_FILE={}: the file cannot be read; name one that "
+                                "rank 0 can read",
+                                settings.tuning_file));
+      }
+    }
+    return settings.to_json();
+  } catch (const Error& error) {
+    return std::string(error_mark) + error.message();
+  }
+}
+
+/// A failure on its way to ranks that do not share memory.
+struct Notice {
+  std::int32_t rank = 0;
+  ErrorCode code = ErrorCode::broken;
+  std::array<char, 248> text{};
+};
+
+}  // namespace
+
+MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transport), native_(comm) {}
+
+Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
+  std::string mine;
+  if (transport.rank() == 0) mine = settings_text();
+  const std::string text = co_await spread_text(transport, std::move(mine));
+  if (text.starts_with(error_mark)) {
+    throw Error(ErrorCode::invalid_environment, text.substr(error_mark.size()));
+  }
+  Shared shared;
+  shared.settings = Settings::from_json(text);
+  memory_ = co_await share_memory(transport, shared.settings, records_, shared.notes);
+  waiter.set_policy(policy());
+  if (waiter.policy().oversubscribed) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
+  shared.nodes = memory_.nodes;
+  shared.memory = make_group(shared.settings, waiter);
+  shared.native = &native_;
+  co_return shared;
+}
+
+/// Counted over the ranks of this one's machine; the launcher may know of more than are in this communicator.
+WaitPolicy MpiPeers::policy() const {
+  const PeerRecord& mine = records_[static_cast<std::size_t>(transport_.rank())];
+  std::vector<Binding> bindings;
+  for (const PeerRecord& record : records_) {
+    if (record.kernel == mine.kernel) bindings.push_back(record.binding);
+  }
+  const int cores = cores_available(bindings);
+  const auto known = static_cast<int>(bindings.size());
+  const bool all_of_machine = std::ranges::none_of(bindings, &Binding::bound);
+  return WaitPolicy::of(all_of_machine ? std::max(known, mine.launched_here) : known, cores);
+}
+
+std::unique_ptr<SharedGroup> MpiPeers::make_group(const Settings& settings, Waiter& waiter) const {
+  SharedGroup::Members members;
+  members.slot_bytes = settings.slot_bytes;
+  for (int rank = 0; rank < transport_.size(); ++rank) {
+    std::byte* region = memory_.regions[static_cast<std::size_t>(rank)];
+    if (region == nullptr) continue;
+    if (rank == transport_.rank()) members.rank = static_cast<int>(members.regions.size());
+    members.regions.push_back(region);
+    members.communicator_ranks.push_back(rank);
+  }
+  if (members.regions.empty()) return nullptr;
+  return std::make_unique<SharedGroup>(std::move(members), waiter);
+}
+
+std::string MpiPeers::death_of(int rank) {
+  if (records_.empty()) return {};
+  const char state = state_of(records_[static_cast<std::size_t>(rank)].process);
+  return state == 'Z' || state == 'X' ? fmt::format("its process has died ({})", describe(rank)) : std::string();
+}
+
+std::string MpiPeers::describe(int rank) const {
+  if (records_.empty()) return "not heard of yet";
+  const PeerRecord& record = records_[static_cast<std::size_t>(rank)];
+  return fmt::format("host {}, pid {}, state {}", record.host.data(), record.process.pid, state_of(record.process));
+}
+
+void MpiPeers::tell(const Failure& failure) noexcept {
+  Notice notice{.rank = failure.rank, .code = failure.code};
+  failure.text.copy(notice.text.data(), notice.text.size() - 1);
+  if (transport_.node() != nullptr || transport_.shared() == nullptr) transport_.notify(bytes_of(notice));
+}
+
+std::optional<detail::Peers::Failure> MpiPeers::told() {
+  Notice notice;
+  if (!transport_.notified(writable_bytes_of(notice))) return std::nullopt;
+  return Failure{notice.rank, notice.code,
+                 std::string(notice.text.data(), strnlen(notice.text.data(), notice.text.size()))};
+}
+
+}  // namespace chorus

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "transport/communicator_state.hpp"
+#include "transport/mpi_native.hpp"
+#include "transport/mpi_transport.hpp"
+#include "transport/node_memory.hpp"
+
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chorus {
+
+/// The other ranks of an MPI communicator.
+class MpiPeers final : public detail::Peers {
+ public:
+  /// `transport` and `comm` outlive it.
+  MpiPeers(MpiTransport& transport, MPI_Comm comm);
+
+  Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
+  [[nodiscard]] std::string death_of(int rank) override;
+  [[nodiscard]] std::string describe(int rank) const override;
+  void tell(const Failure& failure) noexcept override;
+  [[nodiscard]] std::optional<Failure> told() override;
+
+ private:
+  [[nodiscard]] WaitPolicy policy() const;
+  [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
+
+  MpiTransport& transport_;
+  MpiNative native_;
+  std::vector<PeerRecord> records_;  // per rank; empty before the set-up
+  NodeMemory memory_;
+};
+
+}  // namespace chorus

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi_runtime.hpp"
+
+#include "transport/mpi_error.hpp"
+#include "transport/mpi_native.hpp"
+#include "transport/mpi_peers.hpp"
+#include "transport/mpi_transport.hpp"
+
+#include <chorus/environment.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+bool mpi_runs() {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+/// A group that frees itself.
+class Group {
+ public:
+  explicit Group(MPI_Comm comm) { check_mpi(MPI_Comm_group(comm, &group_), "MPI_Comm_group"); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() { MPI_Group_free(&group_); }
+  [[nodiscard]] MPI_Group get() const noexcept { return group_; }
+
+ private:
+  MPI_Group group_ = MPI_GROUP_NULL;
+};
+
+}  // namespace
+
+MpiChannel::MpiChannel(MPI_Comm comm, Name name) : name_(name) {
+  check_mpi(MPI_Comm_group(comm, &group_), "MPI_Comm_group");
+  check_mpi(MPI_Comm_create(comm, group_, &comm_), "MPI_Comm_create");  // unlike MPI_Comm_dup copies no attributes
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  int* highest_tag = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(comm_, MPI_TAG_UB, &highest_tag, &known);
+  numbers_ = ((known != 0 ? *highest_tag : 32767) - tags_each + 1) / tags_each;
+}
+
+MpiChannel::~MpiChannel() {
+  if (mpi_runs()) MPI_Group_free(&group_);
+}
+
+std::vector<int> MpiChannel::ranks_of(MPI_Group group) const {
+  int size = 0;
+  MPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> here(ranks.size());
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  check_mpi(MPI_Group_translate_ranks(group, size, ranks.data(), group_, here.data()), "MPI_Group_translate_ranks");
+  if (std::ranges::count(here, MPI_UNDEFINED) > 0) here.clear();
+  return here;
+}
+
+MpiChannel::Number MpiChannel::lowest_free(Number from) const {
+  while (used_.contains(from)) ++from;
+  return from;
+}
+
+MpiChannel::Number MpiChannel::take_number(MPI_Comm comm) {
+  Number candidate = 0;
+  for (int all_free = 0; all_free == 0;) {
+    {
+      const std::scoped_lock lock(mutex_);
+      candidate = lowest_free(candidate);
+    }
+    Number highest = 0;
+    check_mpi(MPI_Allreduce(&candidate, &highest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    if (highest >= numbers_) {
+      throw Error(ErrorCode::transport,
+                  fmt::format("too many communicators: MPI's tags allow {}; destroy some first", numbers_));
+    }
+    candidate = highest;
+    int free_here = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      free_here = used_.insert(candidate).second ? 1 : 0;
+    }
+    check_mpi(MPI_Allreduce(&free_here, &all_free, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    if (all_free == 0) {
+      if (free_here != 0) release(candidate);
+      ++candidate;
+    }
+  }
+  return candidate;
+}
+
+void MpiChannel::release(Number number) {
+  const std::scoped_lock lock(mutex_);
+  used_.erase(number);
+}
+
+MpiRuntime& MpiRuntime::get(const char* function) {
+  if (!mpi_runs()) {
+    throw Error(
+        ErrorCode::not_initialized,
+        fmt::format("{}: MPI is not running; make a chorus::Environment at the start of main, or call MPI_Init, "
+                    "and use chorus before MPI_Finalize",
+                    function));
+  }
+  static auto* const runtime = new MpiRuntime;  // never destroyed: MPI_Finalize shuts it down
+  return *runtime;
+}
+
+MpiRuntime::MpiRuntime() {
+  int key = MPI_KEYVAL_INVALID;  // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, this), "MPI_Comm_set_attr");
+  MPI_Comm_free_keyval(&key);
+}
+
+int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
+  auto& self = *static_cast<MpiRuntime*>(runtime);
+  for (const auto& communicator : self.communicators_) {
+    if (const auto state = communicator.lock()) state->close("MPI has been finalised");
+  }
+  self.world_.reset();
+  self.communicators_.clear();
+  self.channels_.clear();
+  return MPI_SUCCESS;
+}
+
+std::shared_ptr<MpiChannel> MpiRuntime::channel_for(MPI_Comm comm, MPI_Group group) {
+  MpiChannel::Name name;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    const auto found = std::ranges::find_if(channels_, [&](const auto& it) { return !it->ranks_of(group).empty(); });
+    if (found != channels_.end()) name = (*found)->name();
+  }
+  check_mpi(MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, comm), "MPI_Bcast");
+  if (name.creator != MPI_UNDEFINED) {  // whoever is on a channel knows it, as it was made by all together
+    return *std::ranges::find_if(channels_, [&](const auto& it) { return it->name() == name; });
+  }
+  if (rank == 0) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &name.creator);
+    name.serial = channels_named_++;
+  }
+  check_mpi(MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, comm), "MPI_Bcast");
+  return channels_.emplace_back(std::make_shared<MpiChannel>(comm, name));
+}
+
+std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {
+  const Group group(comm);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const std::shared_ptr<MpiChannel> channel = channel_for(comm, group.get());
+  const MpiChannel::Number number = channel->take_number(comm);
+  auto transport = std::make_unique<MpiTransport>(rank, channel, channel->ranks_of(group.get()), number);
+  auto peers = std::make_unique<MpiPeers>(*transport, comm);
+  auto state = std::make_shared<detail::CommunicatorState>(std::move(transport), std::move(peers), engine_);
+  std::erase_if(communicators_, [](const auto& known) { return known.expired(); });
+  communicators_.push_back(state);
+  return state;
+}
+
+std::shared_ptr<detail::CommunicatorState> MpiRuntime::world() {
+  if (!world_) world_ = make(MPI_COMM_WORLD);
+  return world_;
+}
+
+Communicator Communicator::world() { return Communicator(MpiRuntime::get("Communicator::world").world()); }
+
+Communicator from_mpi(MPI_Comm comm) {
+  MpiRuntime& runtime = MpiRuntime::get("from_mpi");
+  int between_groups = 0;
+  if (comm != MPI_COMM_NULL) check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
+  if (comm == MPI_COMM_NULL || between_groups != 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("from_mpi: argument comm is {}; pass a communicator this process is a rank of",
+                            comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : "an intercommunicator"));
+  }
+  return Communicator(runtime.make(comm));
+}
+
+Environment::Environment() {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (finalized != 0) {
+    throw Error(ErrorCode::not_initialized, "Environment: MPI was finalised before and cannot be started again");
+  }
+  if (initialized != 0) return;
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  owns_mpi_ = true;
+}
+
+Environment::~Environment() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!owns_mpi_ || finalized != 0) return;
+  if (std::uncaught_exceptions() > 0) {  // MPI_Finalize would wait for ranks that wait for this one
+    fmt::print(stderr,
+               "chorus: an exception leaves the scope of chorus::Environment; aborting the job. Catch it inside "
+               "that scope to see what it says.\n");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+}
+
+}  // namespace chorus

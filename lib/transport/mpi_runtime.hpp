@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "task/engine.hpp"
+#include "transport/communicator_state.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace chorus {
+
+/// A private communicator for messages, shared by all transports whose ranks are among its own.
+class MpiChannel {
+ public:
+  using Number = int;  ///< tells the transports on a channel apart
+  static constexpr int tags_each = 16;
+
+  /// Told apart from other channels by the world rank that named it and that rank's count.
+  struct Name {
+    int creator = MPI_UNDEFINED;
+    int serial = 0;
+    friend bool operator==(const Name&, const Name&) = default;
+  };
+
+  /// Over the ranks of `comm`, in their order; collective over it.
+  MpiChannel(MPI_Comm comm, Name name);
+  MpiChannel(const MpiChannel&) = delete;
+  MpiChannel& operator=(const MpiChannel&) = delete;
+  /// The private communicator is MPI_Finalize's to free: freeing is collective, and this is not.
+  ~MpiChannel();
+
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  [[nodiscard]] Name name() const noexcept { return name_; }
+  /// The ranks on this channel of the members of `group`; empty where some are not on it.
+  [[nodiscard]] std::vector<int> ranks_of(MPI_Group group) const;
+
+  /// Agrees on a number that no member of `comm` uses on this channel; collective over `comm`.
+  [[nodiscard]] Number take_number(MPI_Comm comm);
+  void release(Number number);
+
+ private:
+  [[nodiscard]] Number lowest_free(Number from) const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Group group_ = MPI_GROUP_NULL;
+  Name name_;
+  int numbers_ = 0;  // how many the tags allow
+  std::mutex mutex_;
+  std::set<Number> used_;
+};
+
+/// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Communicators are made by
+/// one thread at a time, as making one is collective.
+class MpiRuntime {
+ public:
+  /// Throws Error{not_initialized} where MPI is not running.
+  static MpiRuntime& get(const char* function);
+
+  /// The chorus communicator over `comm`; collective over it.
+  [[nodiscard]] std::shared_ptr<detail::CommunicatorState> make(MPI_Comm comm);
+  /// The one over MPI_COMM_WORLD, made once.
+  [[nodiscard]] std::shared_ptr<detail::CommunicatorState> world();
+
+ private:
+  MpiRuntime();
+  static int finalize(MPI_Comm, int, void*, void*);
+  [[nodiscard]] std::shared_ptr<MpiChannel> channel_for(MPI_Comm comm, MPI_Group group);
+
+  std::shared_ptr<Engine> engine_ = std::make_shared<Engine>();
+  std::vector<std::shared_ptr<MpiChannel>> channels_;
+  std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
+  std::shared_ptr<detail::CommunicatorState> world_;
+  int channels_named_ = 0;
+};
+
+}  // namespace chorus

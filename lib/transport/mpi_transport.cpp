@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi_transport.hpp"
+
+#include "transport/mpi_error.hpp"
+
+#include <climits>
+#include <cstring>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+constexpr int notice_channel = MpiChannel::tags_each - 1;
+
+static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
+
+std::uint64_t ticket_of(MPI_Request request) noexcept {
+  std::uint64_t ticket = 0;
+  std::memcpy(&ticket, &request, sizeof request);
+  return ticket;
+}
+
+MPI_Request request_of(std::uint64_t ticket) noexcept {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::memcpy(&request, &ticket, sizeof request);
+  return request;
+}
+
+/// MPI's description of a message: bytes, or where these are too many for an int, one element of a type made for it.
+class Extent {
+ public:
+  explicit Extent(std::size_t bytes) {
+    if (bytes <= INT_MAX) {
+      count_ = static_cast<int>(bytes);
+      return;
+    }
+    constexpr std::size_t piece = std::size_t{1} << 30U;
+    MPI_Datatype pieces = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_vector(static_cast<int>(bytes / piece), piece, piece, MPI_BYTE, &pieces), "MPI_Type_vector");
+    int lengths[] = {1, static_cast<int>(bytes % piece)};
+    MPI_Aint places[] = {0, static_cast<MPI_Aint>(bytes / piece * piece)};
+    MPI_Datatype types[] = {pieces, MPI_BYTE};
+    check_mpi(MPI_Type_create_struct(2, lengths, places, types, &type_), "MPI_Type_create_struct");
+    MPI_Type_free(&pieces);
+    MPI_Type_commit(&type_);
+    count_ = 1;
+  }
+  Extent(const Extent&) = delete;
+  Extent& operator=(const Extent&) = delete;
+  ~Extent() {
+    if (type_ != MPI_BYTE) MPI_Type_free(&type_);  // MPI keeps it while messages use it
+  }
+  [[nodiscard]] int count() const noexcept { return count_; }
+  [[nodiscard]] MPI_Datatype type() const noexcept { return type_; }
+
+ private:
+  int count_ = 0;
+  MPI_Datatype type_ = MPI_BYTE;
+};
+
+/// True once `request` is complete.
+bool complete(std::uint64_t& ticket, MPI_Status* status) {
+  MPI_Request request = request_of(ticket);
+  if (request == MPI_REQUEST_NULL) return true;
+  int done = 0;
+  const int code = MPI_Test(&request, &done, status);
+  if (done != 0 || code != MPI_SUCCESS) ticket = ticket_of(MPI_REQUEST_NULL);
+  check_mpi(code, "MPI_Test");
+  return done != 0;
+}
+
+}  // namespace
+
+MpiTransport::MpiTransport(int rank, std::shared_ptr<MpiChannel> channel, std::vector<int> ranks,
+                           MpiChannel::Number number)
+    : Transport(rank, static_cast<int>(ranks.size())),
+      channel_(std::move(channel)),
+      ranks_(std::move(ranks)),
+      number_(number) {}
+
+MpiTransport::~MpiTransport() {
+  if (whole_) channel_->release(number_);
+}
+
+Exchange MpiTransport::start(const Envelope& envelope) {
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Request send = MPI_REQUEST_NULL;
+  if (envelope.source != no_rank) {
+    const Extent extent(envelope.incoming.size());
+    check_mpi(
+        MPI_Irecv(envelope.incoming.data(), extent.count(), extent.type(),
+                  ranks_[static_cast<std::size_t>(envelope.source)], tag(envelope.channel), channel_->comm(), &receive),
+        "MPI_Irecv");
+  }
+  if (envelope.destination != no_rank) {
+    const Extent extent(envelope.outgoing.size());
+    check_mpi(MPI_Isend(envelope.outgoing.data(), extent.count(), extent.type(),
+                        ranks_[static_cast<std::size_t>(envelope.destination)], tag(envelope.channel), channel_->comm(),
+                        &send),
+              "MPI_Isend");
+  }
+  return {*this, envelope, {ticket_of(send), ticket_of(receive)}};
+}
+
+bool MpiTransport::test(Exchange& exchange) {
+  MPI_Status status;
+  const bool receives = request_of(exchange.tickets.receive) != MPI_REQUEST_NULL;
+  if (!complete(exchange.tickets.receive, &status)) return false;
+  if (receives) {
+    MPI_Count received = 0;
+    MPI_Get_elements_x(&status, MPI_BYTE, &received);
+    if (static_cast<std::size_t>(received) != exchange.incoming_bytes()) {
+      throw Error(ErrorCode::mismatch, fmt::format("a message has {} bytes where {} were expected: the ranks disagree "
+                                                   "about the call",
+                                                   received, exchange.incoming_bytes()));
+    }
+  }
+  return complete(exchange.tickets.send, MPI_STATUS_IGNORE);
+}
+
+void MpiTransport::cancel(Exchange& exchange) noexcept {
+  whole_ = false;
+  if (MPI_Request receive = request_of(exchange.tickets.receive); receive != MPI_REQUEST_NULL) {
+    MPI_Cancel(&receive);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+  }
+  if (MPI_Request send = request_of(exchange.tickets.send); send != MPI_REQUEST_NULL) MPI_Request_free(&send);
+  exchange.tickets = {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)};
+}
+
+void MpiTransport::notify(ConstBytes message) noexcept {
+  whole_ = false;
+  notice_.assign(message.begin(), message.end());
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == rank()) continue;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(notice_.data(), static_cast<int>(notice_.size()), MPI_BYTE, ranks_[static_cast<std::size_t>(peer)],
+              tag(notice_channel), channel_->comm(), &request);
+    MPI_Request_free(&request);
+  }
+}
+
+bool MpiTransport::notified(Bytes message) {
+  int there = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, &status), "MPI_Iprobe");
+  if (there == 0) return false;
+  check_mpi(MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, status.MPI_SOURCE, tag(notice_channel),
+                     channel_->comm(), MPI_STATUS_IGNORE),
+            "MPI_Recv");
+  return true;
+}
+
+}  // namespace chorus

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "transport/mpi_runtime.hpp"
+#include "transport/transport.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace chorus {
+
+/// Messages by MPI's nonblocking point-to-point calls, on a private communicator that many transports share: each has
+/// tags of its own.
+class MpiTransport final : public Transport {
+ public:
+  /// `ranks[r]` is the rank on `channel` of this transport's rank r.
+  MpiTransport(int rank, std::shared_ptr<MpiChannel> channel, std::vector<int> ranks, MpiChannel::Number number);
+  ~MpiTransport() override;
+
+  Exchange start(const Envelope& envelope) override;
+  bool test(Exchange& exchange) override;
+  void cancel(Exchange& exchange) noexcept override;
+
+  /// A small message out of turn, to every rank; it is not waited for.
+  void notify(ConstBytes message) noexcept;
+  /// Such a message from anybody, if one has come: its length is that of `message`.
+  [[nodiscard]] bool notified(Bytes message);
+
+ private:
+  [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }
+
+  std::shared_ptr<MpiChannel> channel_;
+  std::vector<int> ranks_;
+  MpiChannel::Number number_;
+  std::vector<std::byte> notice_;  // must live until MPI has sent it
+  bool whole_ = true;              // false once a message was given up: its tags are then never used again
+};
+
+}  // namespace chorus

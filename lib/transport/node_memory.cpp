@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/node_memory.hpp"
+
+#include "topology/topology.hpp"
+#include "transport/gathering.hpp"
+#include "transport/node_agreement.hpp"
+#include "transport/shared_group.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+using Kind = SegmentAddress::Kind;
+
+/// Regions that other ranks may still look into: kept until those have left.
+struct Leftover {
+  Segment::Lease lease;
+  std::size_t ranks = 0;
+};
+struct Leftovers {
+  std::mutex mutex;
+  std::list<Leftover> list;
+};
+Leftovers& leftovers() {
+  static auto* const all = new Leftovers;  // never destroyed: communicators may outlive static objects
+  return *all;
+}
+
+bool everybody_left(const Leftover& leftover) {
+  return reinterpret_cast<const ControlPage*>(leftover.lease.data())->left.load() == leftover.ranks;
+}
+
+void give_back_leftovers() {
+  Leftovers& all = leftovers();
+  const std::scoped_lock lock(all.mutex);
+  std::erase_if(all.list, everybody_left);
+}
+
+int launched_here() {
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    const char* value = std::getenv(variable);
+    int ranks = 0;
+    if (value == nullptr) continue;
+    if (std::from_chars(value, value + std::strlen(value), ranks).ec == std::errc()) return ranks;
+  }
+  return 0;
+}
+
+PeerRecord this_rank() {
+  static const Topology topology = Topology::of_this_machine();
+  PeerRecord record;
+  record.kernel = this_kernel();
+  record.process = this_process();
+  record.binding = current_binding(topology);
+  record.launched_here = launched_here();
+  gethostname(record.host.data(), record.host.size() - 1);
+  return record;
+}
+
+std::size_t region_bytes(const Settings& settings) { return control_bytes + data_slots * settings.slot_bytes; }
+
+/// This process's segment of `kind`, null where there can be none. Of the anonymous kind it has one for all
+/// communicators; a named one loses its name before another communicator could use it.
+std::shared_ptr<Segment> segment_of(Kind kind, std::size_t bytes) {
+  if (kind == Kind::none) return nullptr;
+  if (kind == Kind::named) return Segment::make_named(bytes);
+  static const std::shared_ptr<Segment> process_segment = Segment::make_memfd();
+  return process_segment;
+}
+
+std::size_t groups_of(const std::vector<int>& nodes) {
+  return nodes.empty() ? 0 : static_cast<std::size_t>(*std::ranges::max_element(nodes)) + 1;
+}
+
+/// The number of groups there would be if all ranks of one kernel could share memory.
+std::size_t kernels_of(const std::vector<PeerRecord>& records) {
+  std::set<std::uint64_t> kernels;
+  for (const PeerRecord& record : records) kernels.insert(record.kernel);
+  return kernels.size();
+}
+
+}  // namespace
+
+NodeMemory& NodeMemory::operator=(NodeMemory&& other) noexcept {
+  std::swap(nodes, other.nodes);
+  std::swap(regions, other.regions);
+  std::swap(mappings_, other.mappings_);
+  std::swap(lease_, other.lease_);
+  std::swap(alone_, other.alone_);
+  return *this;
+}
+
+NodeMemory::~NodeMemory() {
+  if (!lease_) return;
+  Leftovers& all = leftovers();
+  const std::scoped_lock lock(all.mutex);
+  const auto ranks = std::ranges::count_if(regions, [](const std::byte* region) { return region != nullptr; });
+  all.list.push_back({std::move(lease_), static_cast<std::size_t>(ranks)});
+}
+
+/// Tries one kind of segment.
+class MemorySharing {
+ public:
+  static Task<NodeMemory> by(Kind kind, Transport& transport, const Settings& settings,
+                             std::vector<PeerRecord>& records);
+
+ private:
+  /// Maps what this rank can reach.
+  static void attach(NodeMemory& memory, NodeAgreement& agreement, int me, const Settings& settings,
+                     const std::vector<PeerRecord>& records);
+};
+
+void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me, const Settings& settings,
+                           const std::vector<PeerRecord>& records) {
+  const int pretended = settings.node_ranks > 0 ? settings.node_ranks : static_cast<int>(records.size());
+  for (int rank = 0; rank < static_cast<int>(records.size()); ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    const PeerRecord& peer = records[index];
+    if (!memory.lease_ || peer.kernel != records[static_cast<std::size_t>(me)].kernel) continue;
+    if (rank / pretended != me / pretended) continue;
+    std::shared_ptr<Mapping>& mapping = memory.mappings_[index] = Mapping::attach(peer.segment);
+    if (!mapping || peer.region + region_bytes(settings) > mapping->bytes()) continue;
+    memory.regions[index] = mapping->base() + peer.region;
+    agreement.reached(me, rank);
+  }
+}
+
+Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settings& settings,
+                                   std::vector<PeerRecord>& records) {
+  const auto size = static_cast<std::size_t>(transport.size());
+  const auto me = static_cast<std::size_t>(transport.rank());
+  NodeMemory memory;
+  memory.regions.resize(size);
+  memory.mappings_.resize(size);
+  const std::shared_ptr<Segment> segment = segment_of(kind, region_bytes(settings));
+  if (segment) memory.lease_ = Segment::lease(segment, region_bytes(settings));
+  records.assign(size, {});
+  records[me] = this_rank();
+  if (memory.lease_) {
+    records[me].segment = segment->address();
+    records[me].region = memory.lease_.offset();
+  }
+  const Bytes all_records = std::as_writable_bytes(std::span(records));
+  co_await gather_records(transport, all_records);
+
+  NodeAgreement agreement(transport.size());
+  attach(memory, agreement, transport.rank(), settings, records);
+  const Bytes all_rows = agreement.bytes();
+  co_await gather_records(transport, all_rows);
+  if (segment) segment->unlink();
+  memory.nodes = agreement.nodes();
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (memory.nodes[rank] == memory.nodes[me]) continue;
+    memory.regions[rank] = nullptr;
+    memory.mappings_[rank].reset();
+  }
+  if (kind != Kind::none && memory.regions[me] == nullptr) {  // so that all ranks have one, or none has
+    memory.alone_ = std::make_unique<NodeMemory::Page[]>(region_bytes(settings) / sizeof(NodeMemory::Page) + 1);
+    memory.regions[me] = memory.alone_[0].bytes;
+  }
+  co_return memory;
+}
+
+Task<NodeMemory> share_memory(Transport& transport, const Settings& settings, std::vector<PeerRecord>& records,
+                              std::vector<std::string>& notes) {
+  give_back_leftovers();
+  NodeMemory best;
+  const SharedMemory wanted = settings.shared_memory;
+  for (const Kind kind : {Kind::memfd, Kind::named}) {
+    const bool excluded = wanted == SharedMemory::off || (wanted == SharedMemory::memfd && kind != Kind::memfd) ||
+                          (wanted == SharedMemory::named && kind != Kind::named);
+    if (excluded) continue;
+    NodeMemory memory = co_await MemorySharing::by(kind, transport, settings, records);
+    const std::size_t groups = groups_of(memory.nodes);
+    notes.push_back(fmt::format("shared memory by {}: {} ranks on {} kernels form {} groups",
+                                kind == Kind::memfd ? "memfd" : "named segments", transport.size(), kernels_of(records),
+                                groups));
+    if (best.nodes.empty() || groups < groups_of(best.nodes)) best = std::move(memory);
+    if (groups_of(best.nodes) <= kernels_of(records) || settings.node_ranks > 0) break;
+  }
+  if (best.nodes.empty()) {
+    best = co_await MemorySharing::by(Kind::none, transport, settings, records);
+    notes.emplace_back("shared memory is off: messages only");
+  }
+  co_return best;
+}
+
+}  // namespace chorus

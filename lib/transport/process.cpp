@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/process.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+
+namespace chorus {
+namespace {
+
+struct Status {
+  char state = 'X';
+  std::uint64_t start_ticks = 0;
+};
+
+/// From /proc/PID/stat: "pid (name) state ...", the start being field 22; the name may hold spaces and brackets.
+Status status_of(std::int32_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (!std::getline(file, line)) return {};
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return {};
+  std::istringstream fields(line.substr(name_end + 1));
+  Status status;
+  fields >> status.state;
+  std::string skipped;
+  for (int field = 4; field < 22; ++field) fields >> skipped;
+  fields >> status.start_ticks;
+  return status;
+}
+
+std::uint64_t this_pid_space() {
+  struct stat status {};
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+}  // namespace
+
+ProcessId this_process() { return {getpid(), status_of(getpid()).start_ticks, this_pid_space()}; }
+
+char state_of(const ProcessId& process) {
+  static const std::uint64_t here = this_pid_space();
+  if (process.pid_space != here || here == 0) return '?';
+  const Status status = status_of(process.pid);
+  return status.start_ticks == process.start_ticks ? status.state : 'X';
+}
+
+std::uint64_t this_kernel() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  std::getline(file, boot_id);
+  return std::hash<std::string>()(boot_id);
+}
+
+}  // namespace chorus

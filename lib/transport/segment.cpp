@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t memfd_bytes = std::size_t{1} << 30U;  // sparse: only what is touched takes memory
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  [[nodiscard]] int get() const noexcept { return number_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+std::shared_ptr<Mapping> map(int descriptor, std::size_t bytes) {
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  if (base == MAP_FAILED) return nullptr;
+  return std::make_shared<Mapping>(static_cast<std::byte*>(base), bytes);
+}
+
+std::shared_ptr<Segment> finish(SegmentAddress address, Descriptor& descriptor) {
+  std::shared_ptr<Mapping> mapping = map(descriptor.get(), address.bytes);
+  if (!mapping || getrandom(address.key.data(), sizeof address.key, 0) != sizeof address.key) return nullptr;
+  std::memcpy(mapping->base(), address.key.data(), sizeof address.key);
+  return std::make_shared<Segment>(address, descriptor.release(), std::move(mapping));
+}
+
+std::string path_of(const SegmentAddress& address) {
+  if (address.kind == SegmentAddress::Kind::memfd) {
+    return fmt::format("/proc/{}/fd/{}", address.process, address.descriptor);
+  }
+  return {address.name.data(), strnlen(address.name.data(), address.name.size())};
+}
+
+bool is_ours(int descriptor, const SegmentAddress& address) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (status.st_uid != geteuid() || static_cast<std::uint64_t>(status.st_size) != address.bytes) return false;
+  return address.kind != SegmentAddress::Kind::memfd || (fcntl(descriptor, F_GET_SEALS) & F_SEAL_SHRINK) != 0;
+}
+
+}  // namespace
+
+Mapping::~Mapping() { munmap(base_, bytes_); }
+
+std::shared_ptr<Mapping> Mapping::attach(const SegmentAddress& address) {
+  if (address.kind == SegmentAddress::Kind::none || address.bytes < page) return nullptr;
+  static auto* const mutex = new std::mutex;
+  static auto* const known = new std::map<std::array<std::uint64_t, 2>, std::weak_ptr<Mapping>>;
+  const std::scoped_lock lock(*mutex);
+  std::erase_if(*known, [](const auto& entry) { return entry.second.expired(); });
+  if (const auto found = known->find(address.key); found != known->end()) return found->second.lock();
+  std::shared_ptr<Mapping> mapping = open_and_map(address);
+  if (mapping) known->emplace(address.key, mapping);
+  return mapping;
+}
+
+std::shared_ptr<Mapping> Mapping::open_and_map(const SegmentAddress& address) {
+  const int no_follow = address.kind == SegmentAddress::Kind::named ? O_NOFOLLOW : 0;  // /proc/PID/fd are links
+  const Descriptor descriptor(open(path_of(address).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | no_follow));
+  if (descriptor.get() < 0 || !is_ours(descriptor.get(), address)) return nullptr;
+  std::shared_ptr<Mapping> mapping = map(descriptor.get(), address.bytes);
+  if (mapping && std::memcmp(mapping->base(), address.key.data(), sizeof address.key) != 0) return nullptr;
+  return mapping;
+}
+
+std::shared_ptr<Segment> Segment::make_memfd() {
+  Descriptor descriptor(memfd_create("chorus", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (descriptor.get() < 0 || ftruncate(descriptor.get(), memfd_bytes) != 0) return nullptr;
+  if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return nullptr;
+  SegmentAddress address;
+  address.kind = SegmentAddress::Kind::memfd;
+  address.process = getpid();
+  address.descriptor = descriptor.get();
+  address.bytes = memfd_bytes;
+  return finish(address, descriptor);
+}
+
+std::shared_ptr<Segment> Segment::make_named(std::size_t bytes) {
+  std::array<std::uint64_t, 2> random{};
+  if (getrandom(random.data(), sizeof random, 0) != sizeof random) return nullptr;
+  const std::string path = fmt::format("/dev/shm/chorus-{:016x}{:016x}", random[0], random[1]);
+  Descriptor descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (descriptor.get() < 0) return nullptr;
+  SegmentAddress address;
+  address.kind = SegmentAddress::Kind::named;
+  address.bytes = (bytes + page - 1) / page * page + page;
+  path.copy(address.name.data(), address.name.size() - 1);
+  std::shared_ptr<Segment> segment;
+  // Reserved in full: a full /dev/shm is then an error here and not a crash at the first touch.
+  if (posix_fallocate(descriptor.get(), 0, static_cast<off_t>(address.bytes)) == 0) {
+    segment = finish(address, descriptor);
+  }
+  if (!segment) ::unlink(path.c_str());
+  return segment;
+}
+
+Segment::Segment(SegmentAddress address, int descriptor, std::shared_ptr<Mapping> mapping)
+    : address_(address), descriptor_(descriptor), mapping_(std::move(mapping)) {
+  free_.emplace(page, address_.bytes - page);
+}
+
+Segment::~Segment() {
+  unlink();
+  close(descriptor_);
+}
+
+void Segment::unlink() noexcept {
+  if (address_.kind == SegmentAddress::Kind::named && address_.name[0] != '\0') ::unlink(address_.name.data());
+  address_.name = {};
+}
+
+Segment::Lease Segment::lease(const std::shared_ptr<Segment>& segment, std::size_t bytes) {
+  const std::size_t whole = (bytes + page - 1) / page * page;
+  const std::scoped_lock lock(segment->mutex_);
+  for (const auto& [offset, length] : segment->free_) {
+    if (length < whole) continue;
+    const std::size_t start = offset;
+    const std::size_t rest = length - whole;
+    segment->free_.erase(start);
+    if (rest > 0) segment->free_.emplace(start + whole, rest);
+    return {segment, start, whole};
+  }
+  return {};
+}
+
+void Segment::give_back(std::size_t offset, std::size_t bytes) noexcept {
+  const std::scoped_lock lock(mutex_);
+  // What is leased again must be zero; a hole is, and takes no memory.
+  fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+            static_cast<off_t>(bytes));
+  auto piece = free_.emplace(offset, bytes).first;
+  if (const auto next = std::next(piece); next != free_.end() && offset + bytes == next->first) {
+    piece->second += next->second;
+    free_.erase(next);
+  }
+  if (piece == free_.begin()) return;
+  if (const auto previous = std::prev(piece); previous->first + previous->second == offset) {
+    previous->second += piece->second;
+    free_.erase(piece);
+  }
+}
+
+Segment::Lease::Lease(std::shared_ptr<Segment> segment, std::size_t offset, std::size_t bytes) noexcept
+    : segment_(std::move(segment)), offset_(offset), bytes_(bytes) {}
+
+Segment::Lease::Lease(Lease&& other) noexcept = default;
+
+Segment::Lease& Segment::Lease::operator=(Lease&& other) noexcept {
+  std::swap(segment_, other.segment_);
+  std::swap(offset_, other.offset_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Segment::Lease::~Lease() {
+  if (segment_) segment_->give_back(offset_, bytes_);
+}
+
+}  // namespace chorus
