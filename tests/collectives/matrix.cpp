@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/matrix.hpp"
+
+#include "base/names.hpp"
+#include "carry_out.hpp"
+#include "collectives/oracle.hpp"
+#include "collectives/prepared_call.hpp"
+#include "kernels/kernels.hpp"
+#include "transport/simulated.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
+namespace chorus::test {
+namespace {
+
+constexpr int many_ranks[] = {13, 16, 17};
+constexpr int seeds = 50;
+
+/// The calls of a series in one world, one after another on every rank.
+class Series {
+ public:
+  Series(World& world, const MatrixCase& matrix_case) : world_(world), case_(matrix_case) {}
+
+  /// Adds a call where the algorithm applies; each with the next offsets.
+  void add(const Call& call, bool in_place) {
+    if (!case_.algorithm->applies(problem_of(call, world_.transport(0)))) return;
+    const std::size_t element = size_of(call.type);
+    const std::size_t offsets[] = {0, element, 3 * element, 1, 2 * element, 7};
+    const std::size_t number = calls_.size();
+    calls_.emplace_back(call, case_.ranks, Placement{in_place, offsets[number % 6], offsets[number / 6 % 6]});
+  }
+
+  void run() {
+    const bool has_now = case_.kind == WorldKind::threads && case_.algorithm->now != nullptr;
+    world_.run([&, has_now](Transport& transport) -> Task<> {
+      for (const PreparedCall& call : calls_) {
+        co_await perform(*case_.algorithm, transport, call);
+        if (has_now) perform_now(*case_.algorithm, transport, call);
+      }
+    });
+  }
+
+ private:
+  World& world_;
+  MatrixCase case_;
+  std::vector<PreparedCall> calls_;
+};
+
+std::vector<bool> in_place_or_not(Collective collective) {
+  if (collective == Collective::barrier) return {false};
+  if (collective == Collective::bcast) return {true};
+  return {false, true};
+}
+
+std::vector<std::size_t> all_counts(Collective collective, int ranks, DataType type) {
+  return collective == Collective::barrier ? std::vector<std::size_t>{0} : counts_for(ranks, type);
+}
+
+}  // namespace
+
+std::vector<MatrixCase> matrix_of(Collective collective) {
+  std::vector<MatrixCase> cases;
+  for (const Algorithm* algorithm : algorithms(collective)) {
+    if (algorithm->name == "native") continue;  // neither world has a vendor
+    for (int ranks = 1; ranks <= 8; ++ranks) {
+      cases.push_back({algorithm, WorldKind::simulated, ranks});
+      cases.push_back({algorithm, WorldKind::threads, ranks});
+    }
+    for (const int ranks : many_ranks) cases.push_back({algorithm, WorldKind::simulated, ranks});
+  }
+  return cases;
+}
+
+std::string name_of(const testing::TestParamInfo<MatrixCase>& info) {
+  return fmt::format("{}_{}_{}", info.param.algorithm->name, name(info.param.kind), info.param.ranks);
+}
+
+void PrintTo(const MatrixCase& matrix_case, std::ostream* stream) {
+  *stream << matrix_case.algorithm->name << " on " << matrix_case.ranks << " ranks, " << matrix_case.kind;
+}
+
+std::vector<std::size_t> counts_for(int ranks, DataType type) {
+  const auto p = static_cast<std::size_t>(ranks);
+  const std::size_t slot = slot_bytes / size_of(type);
+  const std::set<std::size_t> counts = {0, 1, p - 1, p, p + 1, 37, slot - 1, slot, slot + 1, 4099};
+  return {counts.begin(), counts.end()};
+}
+
+std::vector<int> roots_for(Collective collective, int ranks) {
+  if (!has_root(collective)) return {0};
+  const std::set<int> roots = {0, ranks / 2, ranks - 1};
+  return {roots.begin(), roots.end()};
+}
+
+std::vector<ReduceOp> ops_for(Collective collective, DataType type) {
+  if (!reduces(collective)) return {ReduceOp::sum};
+  std::vector<ReduceOp> ops;
+  for (int op = 0; op < reduce_op_count; ++op) {
+    if (kernels::supports(type, static_cast<ReduceOp>(op))) ops.push_back(static_cast<ReduceOp>(op));
+  }
+  return ops;
+}
+
+void check_counts(Collective collective, const MatrixCase& matrix_case) {
+  for (const Layout& layout : layouts(matrix_case.ranks)) {
+    SCOPED_TRACE(layout.name);
+    const auto world = make_world({matrix_case.kind, matrix_case.ranks, layout.nodes, slot_bytes});
+    Series series(*world, matrix_case);
+    for (const std::size_t count : all_counts(collective, matrix_case.ranks, DataType::float32)) {
+      for (const int root : roots_for(collective, matrix_case.ranks)) {
+        for (const bool in_place : in_place_or_not(collective)) {
+          series.add({collective, DataType::float32, ReduceOp::sum, root, count}, in_place);
+        }
+      }
+    }
+    ASSERT_NO_THROW(series.run());
+  }
+}
+
+void check_types(Collective collective, const MatrixCase& matrix_case) {
+  const auto placements = layouts(matrix_case.ranks);
+  const auto& layout = placements[static_cast<std::size_t>(matrix_case.ranks) % placements.size()];
+  for (const std::vector<int>& nodes : {std::vector<int>{}, layout.nodes}) {
+    const auto world = make_world({matrix_case.kind, matrix_case.ranks, nodes, slot_bytes});
+    Series series(*world, matrix_case);
+    bool in_place = false;
+    for (int type = 0; type < data_type_count; ++type) {
+      for (const ReduceOp op : ops_for(collective, static_cast<DataType>(type))) {
+        for (const std::size_t count : {std::size_t{3}, std::size_t{150}}) {
+          in_place = !in_place || collective == Collective::bcast;
+          series.add({collective, static_cast<DataType>(type), op, matrix_case.ranks - 1, count}, in_place);
+        }
+      }
+    }
+    ASSERT_NO_THROW(series.run());
+  }
+}
+
+void check_seeds(Collective collective, const MatrixCase& matrix_case) {
+  const bool few = matrix_case.ranks >= 2 && matrix_case.ranks <= 5;
+  if (matrix_case.kind != WorldKind::simulated || !few) return;
+  const auto placements = layouts(matrix_case.ranks);
+  for (int seed = 0; seed < seeds; ++seed) {
+    const auto& nodes = placements[static_cast<std::size_t>(seed) % placements.size()].nodes;
+    SimulatedWorld world({.ranks = matrix_case.ranks,
+                          .seed = static_cast<std::uint64_t>(seed),
+                          .nodes = nodes,
+                          .slot_bytes = slot_bytes,
+                          .slow = {{seed % matrix_case.ranks, 30}}});
+    std::vector<PreparedCall> calls;
+    for (const std::size_t some : {5, 1, 700, 9}) {
+      const std::size_t count = collective == Collective::barrier ? 0 : some;
+      const Call call{collective, DataType::int32, ReduceOp::sum, seed % matrix_case.ranks, count};
+      if (!matrix_case.algorithm->applies(problem_of(call, world.transport(0)))) continue;
+      calls.emplace_back(call, matrix_case.ranks, Placement{collective == Collective::bcast, 0, 0});
+    }
+    const auto report = world.run([&](Transport& transport) -> Task<> {
+      for (const PreparedCall& call : calls) co_await perform(*matrix_case.algorithm, transport, call);
+    });
+    ASSERT_NO_THROW(report.check()) << "seed " << seed;
+  }
+}
+
+void check_traffic(Collective collective, const MatrixCase& matrix_case) {
+  if (matrix_case.kind != WorldKind::simulated) return;
+  SimulatedWorld world({.ranks = matrix_case.ranks, .slot_bytes = 0});
+  for (const std::size_t count : all_counts(collective, matrix_case.ranks, DataType::float32)) {
+    for (const int root : roots_for(collective, matrix_case.ranks)) {
+      const Call call{collective, DataType::float32, ReduceOp::sum, root, count};
+      const Problem problem = problem_of(call, world.transport(0));
+      if (!matrix_case.algorithm->applies(problem)) continue;
+      const PreparedCall prepared(call, matrix_case.ranks, {.in_place = collective == Collective::bcast});
+      const auto report = world.run(
+          [&](Transport& transport) -> Task<> { co_await perform(*matrix_case.algorithm, transport, prepared); });
+      ASSERT_NO_THROW(report.check()) << prepared.describe();
+      const LevelTraffic formula = matrix_case.algorithm->traffic(problem).messages;
+      ASSERT_EQ(static_cast<double>(report.busiest.messages), formula.messages) << prepared.describe();
+      ASSERT_EQ(static_cast<double>(report.busiest.bytes), formula.bytes) << prepared.describe();
+    }
+  }
+}
+
+}  // namespace chorus::test

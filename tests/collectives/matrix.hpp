@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+#include "worlds/worlds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <vector>
+
+// Every algorithm of a collective x worlds x rank counts, and what is checked for each.
+namespace chorus::test {
+
+/// Short slots, so that a few thousand elements take many rounds.
+inline constexpr std::size_t slot_bytes = 1024;
+
+struct MatrixCase {
+  const Algorithm* algorithm = nullptr;
+  WorldKind kind = WorldKind::simulated;
+  int ranks = 1;
+};
+/// Each algorithm on 1 to 8 ranks of both worlds, and on 13, 16 and 17 simulated ones.
+[[nodiscard]] std::vector<MatrixCase> matrix_of(Collective collective);
+/// "ring_simulated_5".
+[[nodiscard]] std::string name_of(const testing::TestParamInfo<MatrixCase>& info);
+void PrintTo(const MatrixCase& matrix_case, std::ostream* stream);
+
+/// 0, 1, p-1, p, p+1, some odd ones, and a slot more or less one element.
+[[nodiscard]] std::vector<std::size_t> counts_for(int ranks, DataType type);
+/// First, middle and last; only 0 where `collective` has no root.
+[[nodiscard]] std::vector<int> roots_for(Collective collective, int ranks);
+/// The operations that `type` has; only `sum`, which then means nothing, where `collective` does not reduce.
+[[nodiscard]] std::vector<ReduceOp> ops_for(Collective collective, DataType type);
+
+/// Carries out, for float32 and sum: every count, root and layout, in place and not, at changing offsets.
+void check_counts(Collective collective, const MatrixCase& matrix_case);
+/// Every type and operation, at a few counts.
+void check_types(Collective collective, const MatrixCase& matrix_case);
+/// Many orders of events, with a slow rank; skipped but for few simulated ranks.
+void check_seeds(Collective collective, const MatrixCase& matrix_case);
+/// Holds the `traffic` of a simulated algorithm to what the busiest rank starts and sends where no memory is shared.
+void check_traffic(Collective collective, const MatrixCase& matrix_case);
+
+}  // namespace chorus::test

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace chorus::test {
+
+/// How a call's buffers lie in memory.
+struct Placement {
+  bool in_place = false;
+  std::size_t in_offset = 0;  ///< bytes after a 64-byte boundary
+  std::size_t out_offset = 0;
+};
+
+/// A call with what every rank puts in and what it must get. Shared by all ranks; does not change.
+class PreparedCall {
+ public:
+  PreparedCall(const Call& call, int ranks, const Placement& placement);
+
+  [[nodiscard]] const Call& call() const noexcept { return call_; }
+  [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  [[nodiscard]] std::string describe() const;
+
+  /// Elements of this rank's `in` and `out`; 0 where it has none.
+  [[nodiscard]] std::size_t in_count() const noexcept;
+  [[nodiscard]] std::size_t out_count(int rank) const noexcept;
+  /// The content of `in`.
+  [[nodiscard]] std::vector<std::byte> input(int rank) const;
+  /// What `out` must hold afterwards.
+  [[nodiscard]] std::span<const std::byte> expected(int rank) const;
+
+ private:
+  Call call_;
+  int ranks_;
+  Placement placement_;
+  std::vector<std::byte> result_;  // of all ranks; each gets all or a block of it
+};
+
+/// One rank's buffers for a call, between guards.
+class RankBuffers {
+ public:
+  RankBuffers(const PreparedCall& prepared, int rank);
+
+  [[nodiscard]] Arguments arguments();
+  /// Throws std::runtime_error where the result is wrong, or anything changed that must not.
+  void check() const;
+  [[nodiscard]] std::span<const std::byte> out() const { return out_.content(); }
+
+ private:
+  /// Memory with a pattern before and after it.
+  class Guarded {
+   public:
+    Guarded(std::size_t bytes, std::size_t offset);
+    [[nodiscard]] std::byte* data() noexcept { return memory_.data() + begin_; }
+    [[nodiscard]] std::span<const std::byte> content() const noexcept { return {memory_.data() + begin_, bytes_}; }
+    [[nodiscard]] bool intact() const noexcept;
+
+   private:
+    std::size_t bytes_;
+    std::vector<std::byte> memory_;
+    std::size_t begin_;
+  };
+
+  [[nodiscard]] bool must_keep_input() const noexcept;
+
+  const PreparedCall& prepared_;
+  int rank_;
+  std::vector<std::byte> input_;
+  Guarded in_;
+  Guarded out_;  // in place: both
+};
+
+/// Carries `prepared` out by `algorithm` on this rank and checks the result.
+Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared);
+/// The same by the algorithm's `now`.
+void perform_now(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared);
+
+}  // namespace chorus::test
