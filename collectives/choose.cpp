@@ -4,7 +4,6 @@
 #include "base/names.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -22,7 +21,7 @@ const Candidate& named(const std::vector<Candidate>& candidates, const Problem& 
   }
   throw Error(code,
               fmt::format("{}: {} names no algorithm of this collective: \"{}\"; did you mean \"{}\"? There are {}",
-                          name(problem.call.collective), source, wish, nearest(wish, names), fmt::join(names, ", ")));
+                          name(problem.call.collective), source, wish, nearest(wish, names), joined(names)));
 }
 
 double best_known(const Candidate& candidate, bool measured_only) {
@@ -41,7 +40,9 @@ void take(Choice& choice, const Candidate& candidate, std::string reason) {
 Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning) {
   Choice choice;
   for (const Algorithm* algorithm : algorithms(problem.call.collective)) {
-    Candidate candidate{.algorithm = algorithm, .applies = algorithm->applies(problem)};
+    Candidate candidate;
+    candidate.algorithm = algorithm;
+    candidate.applies = algorithm->applies(problem);
     if (candidate.applies) {
       candidate.predicted_us = tuning.links.microseconds(algorithm->traffic(problem), problem);
       if (algorithm->now == nullptr) candidate.predicted_us += tuning.links.task_us;

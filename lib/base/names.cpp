@@ -78,6 +78,15 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return *std::ranges::min_element(known, {}, [&](std::string_view candidate) { return edits(word, candidate); });
 }
 
+std::string joined(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  }
+  return text;
+}
+
 std::optional<std::size_t> parse_bytes(std::string_view text) noexcept {
   std::size_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);

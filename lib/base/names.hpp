@@ -26,6 +26,9 @@ namespace chorus {
 /// The one of `known` that `word` most looks like (fewest edits), to suggest instead of a misspelling.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept;
 
+/// "ring, line, native"
+[[nodiscard]] std::string joined(std::span<const std::string_view> words);
+
 /// A number of bytes like "8", "64k", "1MiB" (k, m, g are powers of 1024, in any case, optionally with B or iB).
 [[nodiscard]] std::optional<std::size_t> parse_bytes(std::string_view text) noexcept;
 

@@ -5,7 +5,6 @@
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <map>
@@ -32,7 +31,7 @@ bool leaves_communicator_whole(ErrorCode code) noexcept {
 
 CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
                                      std::shared_ptr<Engine> engine)
-    : Waiter(WaitPolicy{}), transport_(std::move(transport)), peers_(std::move(peers)), engine_(std::move(engine)) {}
+    : Waiter(WaitPolicy{}), peers_(std::move(peers)), transport_(std::move(transport)), engine_(std::move(engine)) {}
 
 CommunicatorState::~CommunicatorState() = default;
 
@@ -201,7 +200,7 @@ Error CommunicatorState::mismatch(const Call& call) const {
   const SharedGroup& memory = *transport_->node_memory();
   const std::uint64_t number = memory.calls_begun();
   const auto limit = Wait::Clock::now() + laggard_limit;
-  std::map<std::string, std::vector<int>> ranks_by_call;
+  std::map<std::string, std::string> ranks_by_call;
   for (int peer = 0; peer < memory.size(); ++peer) {
     auto last = memory.recorded(peer);
     while ((!last || last->number < number) && Wait::Clock::now() < limit) {
@@ -209,12 +208,12 @@ Error CommunicatorState::mismatch(const Call& call) const {
       last = memory.recorded(peer);
     }
     const auto recorded = memory.recorded(peer, number);
-    ranks_by_call[recorded ? chorus::describe(recorded->call) : "not arrived"].push_back(
-        memory.communicator_rank(peer));
+    std::string& ranks = ranks_by_call[recorded ? chorus::describe(recorded->call) : "not arrived"];
+    ranks += fmt::format("{}{}", ranks.empty() ? "" : " ", memory.communicator_rank(peer));
   }
   std::string table;
   for (const auto& [text, ranks] : ranks_by_call) {
-    table += fmt::format("\n  {} {}: {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, " "), text);
+    table += fmt::format("\n  {} {}: {}", ranks.find(' ') == ranks.npos ? "rank" : "ranks", ranks, text);
   }
   return {ErrorCode::mismatch,
           fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "

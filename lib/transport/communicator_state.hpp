@@ -112,8 +112,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] Error mismatch(const Call& call) const;
   [[nodiscard]] std::string missing_ranks() const;
 
+  std::unique_ptr<Peers> peers_;  // has the memory that the transport's shared group lies in
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<Peers> peers_;
   std::shared_ptr<Engine> engine_;
   Settings settings_;
   std::vector<std::string> notes_;

@@ -21,6 +21,11 @@ struct Line {
   std::vector<std::string> ranks;  ///< one below the other at the right
 };
 
+std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.resize(width, ' ');
+  return text;
+}
+
 /// One machine as lines.
 class Lines {
  public:
@@ -44,7 +49,7 @@ class Lines {
     for (const Line& line : lines_) {
       if (line.ranks.empty()) text += line.place + "\n";
       for (std::size_t i = 0; i < line.ranks.size(); ++i) {
-        text += fmt::format("{:<{}}   {}\n", i == 0 ? line.place : "", width, line.ranks[i]);
+        text += fmt::format("{}   {}\n", padded(i == 0 ? line.place : "", width), line.ranks[i]);
       }
     }
     return text;
@@ -149,7 +154,7 @@ class Lines {
   }
 
   [[nodiscard]] std::string rank_text(const RankRecord& record, const Spot& spot) const {
-    std::string text = fmt::format("rank {:<{}}  ", record.rank, digits());
+    std::string text = fmt::format("rank {}  ", padded(std::to_string(record.rank), digits()));
     if (names_hosts_) text += fmt::format("{} ", survey_->hosts[survey_->host_of[record.rank]].name);
     text += fmt::format("pid {}", record.pid);
     if (!record.binding.bound)

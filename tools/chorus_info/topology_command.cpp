@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "command.hpp"
 #include "survey.hpp"
@@ -32,7 +33,10 @@ Survey survey_described(const std::string& input) {
     survey.title = input;
     return survey;
   } catch (const Error& error) {
-    throw UserError(error.what());
+    std::string_view message = error.what();
+    if (constexpr std::string_view sender = "chorus: "; message.starts_with(sender))
+      message.remove_prefix(sender.size());
+    throw UserError(std::string(message));
   }
 }
 
