@@ -2,7 +2,6 @@
 #include "topology/hierarchy.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,8 +31,12 @@ std::string text(const Hierarchy& hierarchy) {
   for (const Split& split : hierarchy.splits) {
     text += text.empty() ? "" : "; ";
     text += name(split.level);
-    for (const char* separator = ": "; const RankGroup& group : split.groups) {
-      text += fmt::format("{}{}", separator, fmt::join(group.ranks, " "));
+    const char* separator = ": ";
+    for (const RankGroup& group : split.groups) {
+      for (const int rank : group.ranks) {
+        text += fmt::format("{}{}", separator, rank);
+        separator = " ";
+      }
       if (group.level != split.level) text += fmt::format(" ({})", name(group.level));
       separator = " | ";
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/error.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -194,7 +195,7 @@ TEST(TopologySvg, IsWellFormedAndShowsEveryRank) {
     EXPECT_EQ(svg.find("nan"), std::string::npos);
     EXPECT_EQ(svg.find("odd <"), std::string::npos);
     for (const RankRecord& record : survey.ranks) {
-      EXPECT_EQ(count(svg, ">" + std::to_string(record.rank) + "</text>"), 1U) << record.rank;
+      EXPECT_EQ(count(svg, fmt::format(">{}</text>", record.rank)), 1U) << record.rank;
     }
     EXPECT_NE(svg.find(">oversubscribed</text>"), std::string::npos);
   }
@@ -206,9 +207,9 @@ TEST(TopologySvg, CountsTheRanksItHasNoRoomFor) {
   for (int rank = 0; rank < 100; ++rank) job.rank("node01", 0, 0);
   const std::string svg = report_svg(job.survey());
   int shown = 0;
-  while (count(svg, ">" + std::to_string(shown) + "</text>") == 1) ++shown;
+  while (count(svg, fmt::format(">{}</text>", shown)) == 1) ++shown;
   EXPECT_GT(shown, 2);
-  EXPECT_NE(svg.find(">+" + std::to_string(100 - shown) + "</text>"), std::string::npos) << shown;
+  EXPECT_NE(svg.find(fmt::format(">+{}</text>", 100 - shown)), std::string::npos) << shown;
 }
 
 TEST(CpuList, IsReadAsItIsWritten) {

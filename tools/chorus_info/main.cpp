@@ -26,6 +26,9 @@ struct Command {
 
 constexpr Command commands[] = {
     {"topology", "show the machine and where the ranks are on it", &chorus::info::add_topology},
+    {"explain", "show which algorithm a call gets, and why", &chorus::info::add_explain},
+    {"algorithms", "list the algorithms", &chorus::info::add_algorithms},
+    {"transports", "show how the ranks reach each other", &chorus::info::add_transports},
 };
 
 int run(const chorus::Communicator& world, int argc, char** argv) {

@@ -165,14 +165,15 @@ class Picture {
 
   [[nodiscard]] std::string describe(int rank) const {
     const RankRecord& record = survey_->ranks[rank];
+    const std::string where = record.binding.bound ? fmt::format("PU {}", readable(record.binding.pus)) : "not bound";
     return fmt::format("rank {} on {}, pid {}, {}", rank, survey_->hosts[survey_->host_of[rank]].name, record.pid,
-                       record.binding.bound ? "PU " + readable(record.binding.pus) : "not bound");
+                       where);
   }
 
   [[nodiscard]] std::string tooltip(const Spot& spot) const {
     std::string text = label(spot);
     if (spot.forbidden.any()) text += fmt::format("\nnot allowed: PU {}", readable(spot.forbidden));
-    for (const int rank : spot.ranks) text += "\n" + describe(rank);
+    for (const int rank : spot.ranks) text += fmt::format("\n{}", describe(rank));
     return text;
   }
 

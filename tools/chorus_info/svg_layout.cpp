@@ -2,7 +2,6 @@
 #include "svg_layout.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -118,7 +117,7 @@ class Layout {
       if (object->bytes > 0) sizes.push_back(readable_bytes(object->bytes));
       if (!object->name.empty()) box.subtitle = object->name;
     }
-    box.details = fmt::format("{}", fmt::join(sizes, ", "));
+    box.details = joined(sizes, ", ");
     for (const auto* memory : spot.memories) {
       const std::string size = memory->bytes > 0 ? readable_bytes(memory->bytes) : "";
       box.tags.push_back({{}, memory, fmt::format("NUMA {}", memory->os_index), size});

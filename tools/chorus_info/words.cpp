@@ -2,7 +2,6 @@
 #include "words.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +43,7 @@ std::string caches_of_core(const Spot& core) {
       caches.push_back(fmt::format("{} {}", name(object->kind), readable_bytes(object->bytes)));
     }
   }
-  return fmt::format("{}", fmt::join(caches, ", "));
+  return joined(caches, ", ");
 }
 
 void collect_cores(const Spot& spot, std::vector<const Spot*>& cores) {
@@ -64,7 +63,7 @@ std::string caches_of_every_core(const Spot& machine) {
 }
 
 std::string in_brackets(const std::vector<std::string>& parts) {
-  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, "; "));
+  return parts.empty() ? "" : fmt::format(" ({})", joined(parts, "; "));
 }
 
 std::string label_of_core(const Spot& spot) {
@@ -93,6 +92,15 @@ std::string counted(std::size_t number, const char* noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
+std::string joined(const std::vector<std::string>& parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
 std::string host_names(const Survey& survey, const Machine& machine) {
   if (machine.hosts.empty()) return survey.title;
   constexpr std::size_t shown = 8;
@@ -101,7 +109,7 @@ std::string host_names(const Survey& survey, const Machine& machine) {
     if (names.size() < shown) names.push_back(survey.hosts[host].name);
   }
   if (machine.hosts.size() > shown) names.push_back(fmt::format("and {} more", machine.hosts.size() - shown));
-  return fmt::format("{}", fmt::join(names, " "));
+  return joined(names, " ");
 }
 
 std::string summary_of(const Spot& machine) {
@@ -113,7 +121,7 @@ std::string summary_of(const Spot& machine) {
   const Object& object = *machine.objects.front();
   if (object.bytes > 0) parts.push_back(readable_bytes(object.bytes));
   const std::string caches = caches_of_every_core(machine);
-  return fmt::format("{}{}{}", fmt::join(parts, ", "), caches.empty() ? "" : "; each core: ", caches);
+  return fmt::format("{}{}{}", joined(parts, ", "), caches.empty() ? "" : "; each core: ", caches);
 }
 
 std::string label(const Spot& spot) {
@@ -125,7 +133,7 @@ std::string label(const Spot& spot) {
     if (!object->name.empty()) details.push_back(object->name);
   }
   for (const Object* memory : spot.memories) details.push_back(memory_of(*memory));
-  return fmt::format("{}", fmt::join(names, " + ")) + in_brackets(details);
+  return joined(names, " + ") + in_brackets(details);
 }
 
 std::string devices(const Spot& spot) {
@@ -147,7 +155,7 @@ std::string divisions(const Survey& survey) {
   for (const Split& split : survey.hierarchy().splits) {
     parts.push_back(fmt::format("by {} into {}", name(split.level), split.groups.size()));
   }
-  return parts.empty() ? "" : fmt::format("divided {}", fmt::join(parts, ", "));
+  return parts.empty() ? "" : fmt::format("divided {}", joined(parts, ", "));
 }
 
 std::string summary_of(const Survey& survey) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/names.hpp"
+#include "carry_out.hpp"
+#include "choose.hpp"
+#include "command.hpp"
+#include "transport/communicator_state.hpp"
+
+#include <chorus/barrier.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+namespace chorus::info {
+namespace {
+
+struct Options {
+  std::string collective;
+  std::string size;
+  int ranks = 0;  // 0: those of the job
+  int nodes = 1;
+};
+
+Collective parse_collective(const std::string& text) {
+  if (const auto collective = collective_named(text)) return *collective;
+  throw UserError(fmt::format("no collective is called {}; did you mean {}? There are {}", text,
+                              nearest(text, collective_names()), joined(collective_names())));
+}
+
+/// float32, as chorus-bench: `bytes` are the whole input of a reduce_scatter_block, one rank's block elsewhere.
+Call call_of(Collective collective, std::size_t bytes, int ranks) {
+  const bool whole_input = collective == Collective::reduce_scatter_block;
+  return {.collective = collective,
+          .type = DataType::float32,
+          .count = bytes / size_of(DataType::float32) / static_cast<std::size_t>(whole_input ? ranks : 1)};
+}
+
+/// A machine that is not this one: ranks evenly on nodes, memory shared inside each.
+Problem imagined(const Call& call, const Options& options, const Settings& settings) {
+  if (options.nodes < 1 || options.nodes > options.ranks) throw UserError("--nodes must be 1 to the number of ranks");
+  Problem problem{.call = call, .ranks = options.ranks, .nodes = options.nodes};
+  problem.largest_node = (options.ranks + options.nodes - 1) / options.nodes;
+  problem.shared = options.nodes == 1;
+  problem.slot_bytes = settings.slot_bytes;
+  problem.native = true;
+  return problem;
+}
+
+void show(const Problem& problem, const Choice& choice) {
+  fmt::print("{} ({} bytes) on {} ranks, {} node{}{}\n", describe(problem.call), problem.call.bytes(), problem.ranks,
+             problem.nodes, problem.nodes == 1 ? "" : "s", problem.shared ? ", memory shared" : "");
+  fmt::print("  {:<24}{:>14}{:>14}\n", "algorithm", "predicted us", "measured us");
+  for (const Candidate& candidate : choice.candidates) {
+    if (!candidate.applies) {
+      fmt::print("  {:<24}{:>14}{:>14}\n", candidate.algorithm->name, "-", "does not apply");
+      continue;
+    }
+    const std::string measured = candidate.measured_us ? fmt::format("{:.2f}", *candidate.measured_us) : "-";
+    fmt::print("  {:<24}{:>14.2f}{:>14}{}\n", candidate.algorithm->name, candidate.predicted_us, measured,
+               candidate.algorithm == choice.algorithm ? "   <- taken: " + choice.reason : "");
+  }
+}
+
+void run(const Communicator& world, const Options& options) {
+  const Collective collective = parse_collective(options.collective);
+  const auto bytes = parse_bytes(options.size);
+  if (!bytes) throw UserError(fmt::format("SIZE {} is no number of bytes such as 8, 64k or 1MiB", options.size));
+  barrier(world);  // sets the communicator up, so that what the ranks share is known
+  if (world.rank() != 0) return;
+  detail::CommunicatorState& state = world.state();
+  const Call call = call_of(collective, *bytes, options.ranks > 0 ? options.ranks : world.size());
+  const Problem problem =
+      options.ranks > 0 ? imagined(call, options, state.settings()) : problem_of(call, state.transport());
+  const std::string& wish = state.settings().algorithm[static_cast<std::size_t>(collective)];
+  show(problem, choose(problem, {.option = {}, .environment = wish}, Tuning::parse(state.settings().tuning)));
+}
+
+}  // namespace
+
+Action add_explain(CLI::App& command) {
+  const auto options = std::make_shared<Options>();
+  command.add_option("COLLECTIVE", options->collective, "such as allreduce")->required();
+  command.add_option("SIZE", options->size, "bytes as chorus-bench counts them, such as 8, 64k or 1MiB")->required();
+  command.add_option("--ranks", options->ranks, "explain for this many ranks instead of those of the job");
+  command.add_option("--nodes", options->nodes, "with --ranks: on this many nodes");
+  command.footer("Under mpirun it explains the choice for the ranks of the job, of float32 elements added up.");
+  return [options](const Communicator& world) { run(world, *options); };
+}
+
+}  // namespace chorus::info
