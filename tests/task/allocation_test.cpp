@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "carry_out.hpp"
+#include "transport/simulated.hpp"
+#include "worlds/worlds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace chorus::test {
+namespace {
+
+constexpr int ranks = 4;
+constexpr int warm_up = 300;
+constexpr int measured = 30;
+
+class Allocations : public testing::TestWithParam<const Algorithm*> {};
+
+/// No rank goes on before rank 0 has come here.
+Task<> wait_for_rank_0(Transport& transport) {
+  if (transport.rank() > 0) co_return co_await transport.receive({}, 0);
+  for (int peer = 1; peer < ranks; ++peer) co_await transport.send({}, peer);
+}
+
+/// Rank 0's count of the allocations of all ranks from the first measured call until all have made the last.
+long allocations_of(World& world, const Algorithm& algorithm, const Call& call) {
+  long first = 0;
+  long last = 0;
+  world.run([&](Transport& transport) -> Task<> {
+    std::vector<std::byte> in(call.bytes());
+    std::vector<std::byte> out(call.bytes());
+    co_await wait_for_rank_0(transport);
+    for (int number = 0; number < warm_up + measured; ++number) {
+      if (transport.rank() == 0 && number == warm_up) first = allocations;
+      co_await carry_out(algorithm, transport, {call, in.data(), out.data()});
+    }
+    if (transport.rank() == 0) last = allocations;
+    co_await wait_for_rank_0(transport);  // nobody frees or allocates before rank 0 has counted
+  });
+  return last - first;
+}
+
+TEST_P(Allocations, EndWithTheFirstCalls) {
+  for (const WorldKind kind : {WorldKind::simulated, WorldKind::threads}) {
+    for (const std::size_t count : {1, 1000}) {
+      const auto world = make_world({.kind = kind, .ranks = ranks, .slot_bytes = 1024});
+      const Call call{Collective::allreduce, DataType::float32, ReduceOp::sum, 0, count};
+      if (!GetParam()->applies(problem_of(call, world->transport(0)))) continue;
+      EXPECT_EQ(allocations_of(*world, *GetParam(), call), 0) << kind << ", " << count << " elements";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Allocations, testing::ValuesIn(algorithms(Collective::allreduce)),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+TEST(AllocationCount, SeesAnAllocation) {
+  const long before = allocations;
+  const std::vector<int> something(1000);
+  EXPECT_GT(allocations, before);
+}
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/engine.hpp"
+
+#include "gate.hpp"
+
+#include <chorus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace chorus::test {
+namespace {
+
+Task<> pass(Gate& gate) { co_await gate.pass(); }
+
+TEST(Engine, RunsTheOperationsOfOneQueueInOrder) {
+  Engine engine;
+  OperationQueue queue;
+  Gate first;
+  Gate second{.open = true};
+  ParkedOperation one(pass(first));
+  ParkedOperation two(pass(second));
+  engine.park(queue, one);
+  engine.park(queue, two);
+  engine.progress();
+  EXPECT_FALSE(one.finished());
+  EXPECT_FALSE(two.finished());
+  EXPECT_FALSE(engine.idle());
+  first.open = true;
+  EXPECT_TRUE(engine.progress());
+  EXPECT_TRUE(one.finished());
+  EXPECT_TRUE(two.finished());
+  EXPECT_TRUE(engine.idle());
+}
+
+TEST(Engine, RunsDifferentQueuesSideBySide) {
+  Engine engine;
+  OperationQueue queue;
+  OperationQueue other_queue;
+  Gate closed;
+  Gate open{.open = true};
+  ParkedOperation waiting(pass(closed));
+  ParkedOperation quick(pass(open));
+  engine.park(queue, waiting);
+  engine.park(other_queue, quick);
+  EXPECT_FALSE(waiting.finished());
+  EXPECT_TRUE(quick.finished());
+  closed.open = true;
+  engine.progress();
+  EXPECT_TRUE(waiting.finished());
+}
+
+TEST(Engine, CancelsAQueueWhole) {
+  Engine engine;
+  OperationQueue queue;
+  Gate gate;
+  ParkedOperation one(pass(gate));
+  ParkedOperation two(pass(gate));
+  engine.park(queue, one);
+  engine.park(queue, two);
+  engine.cancel(queue, std::make_exception_ptr(Error(ErrorCode::timeout, "too late")));
+  EXPECT_TRUE(one.finished());
+  EXPECT_TRUE(two.finished());
+  EXPECT_TRUE(engine.idle());
+  EXPECT_TRUE(queue.empty());
+  EXPECT_THROW(one.operation().result(), Error);
+  EXPECT_THROW(two.operation().result(), Error);
+}
+
+TEST(Engine, KeepsAFailureForTheOneWhoAsks) {
+  Engine engine;
+  OperationQueue queue;
+  Gate gate{.broken = true};
+  ParkedOperation parked(pass(gate));
+  EXPECT_NO_THROW(engine.park(queue, parked));
+  EXPECT_TRUE(parked.finished());
+  EXPECT_THROW(parked.operation().result(), std::domain_error);
+}
+
+TEST(Engine, MayBeDrivenByAnyThread) {
+  Engine engine;
+  OperationQueue queue;
+  Gate gate{.open = true};
+  std::atomic<bool> stop{false};
+  std::thread helper([&] {
+    while (!stop) engine.progress();
+  });
+  for (int number = 0; number < 2000; ++number) {
+    ParkedOperation parked(pass(gate));
+    engine.park(queue, parked);
+    while (!parked.finished()) engine.progress();
+  }
+  stop = true;
+  helper.join();
+  EXPECT_TRUE(engine.idle());
+}
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shared_group.hpp"
+
+#include "worlds/worlds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+
+namespace chorus::test {
+namespace {
+
+class SharedMemory : public testing::TestWithParam<WorldKind> {};
+
+constexpr std::size_t slot = 256;
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::logic_error(what);
+}
+
+std::byte mark(int rank, int number) { return static_cast<std::byte>(rank * 50 + number % 50); }
+
+TEST_P(SharedMemory, ShowsEveryRankWhatTheOthersWroteForTheRound) {
+  const WorldOptions options{.kind = GetParam(), .ranks = 4, .slot_bytes = slot};
+  on_every_rank(options, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    for (int number = 0; number < 300; ++number) {
+      const Round round = co_await memory.open(data_slots);
+      *memory.payload(round) = mark(memory.rank(), number);
+      std::memset(memory.slot(round, memory.rank()), static_cast<int>(mark(memory.rank(), number)), slot);
+      memory.arrive(round);
+      co_await memory.arrivals(round);
+      for (int peer = 0; peer < memory.size(); ++peer) {
+        const std::span<const std::byte> theirs(memory.slot(round, peer), slot);
+        require(*memory.payload(round, peer) == mark(peer, number), "the payload of another round");
+        require(std::ranges::count(theirs, mark(peer, number)) == std::ptrdiff_t{slot}, "the slot of another round");
+      }
+    }
+  });
+}
+
+TEST_P(SharedMemory, LetsARankWaitForOnePeerOnly) {
+  const WorldOptions options{.kind = GetParam(), .ranks = 3, .slot_bytes = slot};
+  std::atomic<bool> told{false};
+  on_every_rank(options, [&told](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    const Round round = co_await memory.open(line_slots);
+    // Rank 2 arrives only after rank 0 has seen rank 1.
+    while (transport.rank() == 2 && !told) co_await transport.sendrecv({}, 2, {}, 2);
+    memory.arrive(round);
+    if (transport.rank() == 0) {
+      co_await memory.arrival(round, 1);
+      told = true;
+    }
+  });
+  EXPECT_TRUE(told);
+}
+
+TEST_P(SharedMemory, FindsThatRanksMakeDifferentCalls) {
+  const WorldOptions options{.kind = GetParam(), .ranks = 3, .slot_bytes = slot};
+  const auto body = [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    memory.begin({.collective = Collective::allreduce, .count = transport.rank() == 1 ? 8U : 9U});
+    const Round round = co_await memory.open(line_slots);
+    memory.arrive(round);
+    try {
+      co_await memory.arrivals(round);
+    } catch (const MismatchFound&) {
+      co_return;
+    }
+    throw std::logic_error("a rank has not noticed");
+  };
+  EXPECT_NO_THROW(on_every_rank(options, body));
+}
+
+TEST_P(SharedMemory, KeepsTheLastCallsForReports) {
+  const auto world = make_world({.kind = GetParam(), .ranks = 2, .slot_bytes = slot});
+  world->run([](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    for (std::size_t count = 1; count <= 20; ++count) {
+      memory.begin({Collective::reduce, DataType::float64, ReduceOp::max, 1, count});
+    }
+    co_return;
+  });
+  const SharedGroup& memory = *world->transport(0).shared();
+  const auto last = memory.recorded(1);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->number, 20);
+  EXPECT_EQ(last->call, (Call{Collective::reduce, DataType::float64, ReduceOp::max, 1, 20}));
+  ASSERT_TRUE(memory.recorded(1, 20 - call_records + 1));
+  EXPECT_EQ(memory.recorded(1, 20 - call_records + 1)->call.count, 20 - call_records + 1);
+  EXPECT_FALSE(memory.recorded(1, 20 - call_records));
+  EXPECT_FALSE(memory.recorded(1, 21));
+}
+
+TEST_P(SharedMemory, TellsTheOthersOfAFailure) {
+  const auto world = make_world({.kind = GetParam(), .ranks = 3, .slot_bytes = slot});
+  world->transport(1).shared()->publish_failure(4, std::string(500, 'x'));
+  world->transport(1).shared()->publish_failure(5, "only the first counts");
+  EXPECT_FALSE(world->transport(1).shared()->failure_of_others());
+  const auto failure = world->transport(2).shared()->failure_of_others();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->rank, 1);
+  EXPECT_EQ(failure->code, 4);
+  EXPECT_EQ(failure->text.find_first_not_of('x'), std::string::npos);
+  EXPECT_GT(failure->text.size(), 50);
+}
+
+TEST(SharedMemoryNow, ServesCallsThatAreNoCoroutine) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 4, .slot_bytes = slot}, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    for (int number = 0; number < 300; ++number) {
+      const Round round = memory.open_now(line_slots);
+      *memory.payload(round) = mark(memory.rank(), number);
+      memory.arrive(round);
+      memory.wait_for_all(round);
+      for (int peer = 0; peer < memory.size(); ++peer) {
+        require(*memory.payload(round, peer) == mark(peer, number), "the payload of another round");
+      }
+    }
+    co_return;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, SharedMemory, testing::Values(WorldKind::simulated, WorldKind::threads),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+}  // namespace
+}  // namespace chorus::test

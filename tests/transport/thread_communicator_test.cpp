@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/threads.hpp"
+
+#include <chorus/chorus.hpp>
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The public calls on communicators whose ranks are threads.
+namespace chorus::test {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+struct Outcome {
+  std::optional<ErrorCode> code;  // none: no error
+  std::string text;
+};
+
+/// Runs `body` with every rank's communicator and gives how it ended, by rank.
+std::vector<Outcome> run(ThreadWorld& world, const std::function<void(const Communicator&)>& body) {
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks()));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < world.ranks(); ++rank) {
+    threads.emplace_back([&, rank] {
+      const Communicator communicator = world.communicator(rank);
+      Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+      try {
+        body(communicator);
+      } catch (const Error& error) {
+        outcome = {error.code(), error.what()};
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+void expect_success(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) EXPECT_FALSE(outcome.code) << outcome.text;
+}
+
+/// The code of the error that `call` throws; none if it throws none.
+template <class Call>
+std::optional<ErrorCode> code_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return std::nullopt;
+}
+
+class ThreadCommunicator : public testing::TestWithParam<std::vector<int>> {
+ protected:
+  ThreadCommunicator() : world_({.ranks = 4, .nodes = GetParam(), .slot_bytes = 1024}) {}
+  ThreadWorld world_;
+};
+
+TEST_P(ThreadCommunicator, CarriesOutEveryCollective) {
+  expect_success(run(world_, [](const Communicator& communicator) {
+    const int me = communicator.rank();
+    for (const std::size_t count : {1, 10, 5000}) {
+      barrier(communicator);
+      std::vector<int> mine(count, me + 1);
+      std::vector<int> sum(count);
+      allreduce(communicator, mine, sum, ReduceOp::sum);
+      ASSERT_EQ(sum, std::vector<int>(count, 10));
+      std::vector<int> all(count * 4);
+      allgather(communicator, mine, all);
+      ASSERT_EQ(all[3 * count], 4);
+      std::vector<int> block(count);
+      reduce_scatter_block(communicator, all, block, ReduceOp::max);
+      ASSERT_EQ(block, std::vector<int>(count, me + 1));
+      std::vector<int> data(count, me);
+      bcast(communicator, data, 2);
+      ASSERT_EQ(data, std::vector<int>(count, 2));
+      reduce(communicator, data, ReduceOp::product, 3);
+      ASSERT_EQ(data, std::vector<int>(count, me == 3 ? 16 : 2));
+    }
+  }));
+}
+
+TEST_P(ThreadCommunicator, RunsNonblockingCallsSideBySide) {
+  expect_success(run(world_, [](const Communicator& communicator) {
+    constexpr int calls = 5;
+    std::vector<std::vector<double>> values(calls, std::vector<double>(700, communicator.rank()));
+    std::vector<Request> requests;
+    for (std::vector<double>& inout : values) requests.push_back(iallreduce(communicator, inout, ReduceOp::sum));
+    ASSERT_EQ(allreduce(communicator, 1, ReduceOp::sum), 4);  // a blocking one between them
+    for (int call = calls - 1; call >= 0; --call) requests[static_cast<std::size_t>(call)].wait();
+    for (const std::vector<double>& result : values) ASSERT_EQ(result, std::vector<double>(700, 6));
+    Request polled = ibarrier(communicator);
+    while (!polled.test()) std::this_thread::yield();
+  }));
+}
+
+TEST_P(ThreadCommunicator, StaysWholeAfterAWrongArgument) {
+  expect_success(run(world_, [](const Communicator& communicator) {
+    std::vector<int> in(3);
+    std::vector<int> out(4);
+    EXPECT_EQ(code_of([&] { allreduce(communicator, in, out, ReduceOp::sum); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { bcast(communicator, in, 4); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(allreduce(communicator, 2, ReduceOp::sum), 8);
+  }));
+}
+
+TEST_P(ThreadCommunicator, GivesUpWhereARankDoesNotCome) {
+  const auto outcomes = run(world_, [](const Communicator& communicator) {
+    barrier(communicator);
+    if (communicator.rank() == 3) return;
+    EXPECT_TRUE(code_of([&] { barrier(communicator, {.timeout = 200ms}); }));
+    EXPECT_EQ(code_of([&] { barrier(communicator); }), ErrorCode::broken);
+    barrier(communicator);
+  });
+  for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(outcomes[rank].code, ErrorCode::broken);
+  EXPECT_THAT(outcomes[0].text, HasSubstr("has waited 0.2 s"));
+}
+
+TEST_P(ThreadCommunicator, GivesUpWhereARankHasDied) {
+  const auto outcomes = run(world_, [&](const Communicator& communicator) {
+    barrier(communicator);
+    if (communicator.rank() == 2) return world_.lose(2, "killed by signal 9");
+    barrier(communicator);
+  });
+  for (const std::size_t rank : {0, 1, 3}) {
+    EXPECT_EQ(outcomes[rank].code, ErrorCode::peer_lost);
+    EXPECT_THAT(outcomes[rank].text, HasSubstr("killed by signal 9"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, ThreadCommunicator,
+                         testing::Values(std::vector<int>{}, std::vector<int>{0, 0, 0, 1}, std::vector<int>{0, 1, 0, 1},
+                                         std::vector<int>{0, 1, 2, 3}));
+
+TEST(ThreadMismatch, IsReportedOnEveryRankWithTheCalls) {
+  ThreadWorld world({.ranks = 3});
+  const auto outcomes = run(world, [](const Communicator& communicator) {
+    barrier(communicator);
+    std::vector<float> values(communicator.rank() == 1 ? 5 : 6);
+    allreduce(communicator, values, ReduceOp::sum);
+  });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.code, ErrorCode::mismatch);
+    EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 5 float32 by sum"));
+    EXPECT_THAT(outcome.text, HasSubstr("ranks 0 2: allreduce of 6 float32 by sum"));
+  }
+}
+
+}  // namespace
+}  // namespace chorus::test
