@@ -18,7 +18,7 @@ class PendingCall;
 class CHORUS_API Request {
  public:
   /// Already complete.
-  Request() noexcept = default;
+  Request() noexcept;
   explicit Request(std::unique_ptr<detail::PendingCall> call) noexcept;
   Request(Request&& other) noexcept;
   /// Waits for the request that is overwritten.

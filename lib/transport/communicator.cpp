@@ -14,6 +14,8 @@ int Communicator::rank() const noexcept { return state_->transport().rank(); }
 
 int Communicator::size() const noexcept { return state_->transport().size(); }
 
+Request::Request() noexcept = default;
+
 Request::Request(std::unique_ptr<detail::PendingCall> call) noexcept : call_(std::move(call)) {}
 
 Request::Request(Request&& other) noexcept = default;
