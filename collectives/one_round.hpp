@@ -5,40 +5,9 @@
 #include "kernels/kernels.hpp"
 #include "transport/shared_group.hpp"
 
+#include <span>
+
 namespace chorus {
-
-/// Whose arrival a rank waits for.
-enum class Awaited { everybody, root, nobody };
-
-/// A collective of one round in shared memory, as a coroutine and without one. `Steps` has
-///   slots                     how many lines or data slots there are for its rounds: line_slots or data_slots
-///   post(memory, round, a)    writes this rank's payload or slot
-///   awaited(memory, a)        whose arrival this rank needs
-///   finish(memory, round, a)  reads what has arrived
-template <class Steps>
-struct OneRound {
-  static Task<> run(Transport& transport, Arguments arguments) {
-    SharedGroup& memory = *transport.shared();
-    const Round round = co_await memory.open(Steps::slots);
-    Steps::post(memory, round, arguments);
-    memory.arrive(round);
-    const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::everybody) co_await memory.arrivals(round);
-    if (awaited == Awaited::root) co_await memory.arrival(round, arguments.call.root);
-    Steps::finish(memory, round, arguments);
-  }
-
-  static void now(Transport& transport, const Arguments& arguments) {
-    SharedGroup& memory = *transport.shared();
-    const Round round = memory.open_now(Steps::slots);
-    Steps::post(memory, round, arguments);
-    memory.arrive(round);
-    const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::everybody) memory.wait_for_all(round);
-    if (awaited == Awaited::root) memory.wait_for(round, arguments.call.root);
-    Steps::finish(memory, round, arguments);
-  }
-};
 
 /// Below this many bytes plain stores into shared memory are faster than streamed ones.
 inline constexpr std::size_t streaming_from = 1024;
@@ -46,5 +15,61 @@ inline constexpr std::size_t streaming_from = 1024;
 inline kernels::Store store_for(std::size_t bytes) noexcept {
   return bytes < streaming_from ? kernels::Store::cached : kernels::Store::streamed;
 }
+
+/// Data that travels in the cache line of the arrival.
+struct InLine {
+  static constexpr int slots = line_slots;
+  static bool holds(const Problem& problem) { return problem.call.bytes() <= payload_bytes; }
+  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(memory.payload(round), data, bytes);
+  }
+  static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.payload(round, rank); }
+  static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.payloads(round); }
+};
+
+/// Data that stands in a slot when its rank arrives.
+struct InSlot {
+  static constexpr int slots = data_slots;
+  static bool holds(const Problem& problem) { return problem.call.bytes() <= problem.slot_bytes; }
+  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes) {
+    kernels::copy(memory.slot(round, memory.rank()), data, bytes, store_for(bytes));
+  }
+  static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.slot(round, rank); }
+  static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }
+};
+
+/// Whose arrival a rank waits for.
+enum class Awaited { everybody, root, nobody };
+
+/// A collective of one round in shared memory, as a coroutine and without one. `Place` is InLine or InSlot; `Steps` has
+///   write(memory, round, a)   writes this rank's data into its place
+///   awaited(memory, a)        whose arrival this rank needs
+///   read(memory, round, a)    makes the result of what has arrived
+template <class Steps, class Place>
+struct OneRound {
+  static bool applies(const Problem& problem) { return problem.shared && Place::holds(problem); }
+
+  static Task<> run(Transport& transport, Arguments arguments) {
+    SharedGroup& memory = *transport.shared();
+    const Round round = co_await memory.open(Place::slots);
+    Steps::write(memory, round, arguments);
+    memory.arrive(round);
+    const Awaited awaited = Steps::awaited(memory, arguments);
+    if (awaited == Awaited::everybody) co_await memory.arrivals(round);
+    if (awaited == Awaited::root) co_await memory.arrival(round, arguments.call.root);
+    Steps::read(memory, round, arguments);
+  }
+
+  static void now(Transport& transport, const Arguments& arguments) {
+    SharedGroup& memory = *transport.shared();
+    const Round round = memory.open_now(Place::slots);
+    Steps::write(memory, round, arguments);
+    memory.arrive(round);
+    const Awaited awaited = Steps::awaited(memory, arguments);
+    if (awaited == Awaited::everybody) memory.wait_for_all(round);
+    if (awaited == Awaited::root) memory.wait_for(round, arguments.call.root);
+    Steps::read(memory, round, arguments);
+  }
+};
 
 }  // namespace chorus

@@ -6,44 +6,21 @@
 // With 2 ranks one line travels each way, at the same time: nothing can be faster between two caches. With p ranks
 // every line is read p-1 times, so it is for few ranks near each other, and for what fits into the line.
 
-#include "one_round.hpp"
-#include "reduction.hpp"
+#include "allreduce/one_shot.hpp"
 
 namespace chorus::allreduce_line {
-namespace {
 
-bool applies(const Problem& problem) { return problem.shared && problem.call.bytes() <= payload_bytes; }
-
-Traffic traffic(const Problem& problem) {
-  const double bytes = static_cast<double>(problem.call.bytes());
-  const double others = problem.ranks - 1;
-  return {.shared = {.messages = 1, .bytes = bytes * (1 + others), .reduced = bytes * others}, .messages = {}};
-}
-
-struct Steps {
-  static constexpr int slots = line_slots;
-  static void post(SharedGroup& memory, Round round, const Arguments& arguments) {
-    copy_unless_same(memory.payload(round), arguments.in, arguments.call.bytes());
-  }
-  static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
-  static void finish(SharedGroup& memory, Round round, const Arguments& arguments) {
-    const std::span<const std::byte*> inputs = memory.payloads(round);
-    inputs[static_cast<std::size_t>(memory.rank())] = arguments.in;  // the own line is on its way to the others
-    Reduction(arguments.call).all(arguments.out, inputs, arguments.call.bytes());
-  }
-};
-
-}  // namespace
+using OneShot = allreduce_one_shot::Algorithm<InLine>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "line",
     .summary = "one cache line a rank carries data and arrival; every rank reduces all: smallest messages in a node",
     .source = "Payload in the flag line: Graham and Shipman, EuroPVM/MPI 2008; as the LL protocol of NCCL",
-    .applies = applies,
-    .traffic = traffic,
-    .run = OneRound<Steps>::run,
-    .now = OneRound<Steps>::now,
+    .applies = OneShot::applies,
+    .traffic = allreduce_one_shot::traffic,
+    .run = OneShot::run,
+    .now = OneShot::now,
     .arrives = true,
 };
 

@@ -9,18 +9,17 @@
 namespace chorus::barrier_line {
 namespace {
 
-bool applies(const Problem& problem) { return problem.shared; }
-
 Traffic traffic(const Problem& /*problem*/) {
   return {.shared = {.messages = 1, .bytes = 0, .reduced = 0}, .messages = {}};
 }
 
 struct Steps {
-  static constexpr int slots = line_slots;
-  static void post(SharedGroup& /*memory*/, Round /*round*/, const Arguments& /*arguments*/) {}
+  static void write(SharedGroup& /*memory*/, Round /*round*/, const Arguments& /*arguments*/) {}
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
-  static void finish(SharedGroup& /*memory*/, Round /*round*/, const Arguments& /*arguments*/) {}
+  static void read(SharedGroup& /*memory*/, Round /*round*/, const Arguments& /*arguments*/) {}
 };
+
+using OneShot = OneRound<Steps, InLine>;
 
 }  // namespace
 
@@ -29,10 +28,10 @@ const Algorithm algorithm{
     .name = "line",
     .summary = "every rank writes one cache line and reads everybody's: inside a node",
     .source = "Mellor-Crummey and Scott, ACM Trans. Comput. Syst. 9(1), 1991 (single-writer flags)",
-    .applies = applies,
+    .applies = OneShot::applies,
     .traffic = traffic,
-    .run = OneRound<Steps>::run,
-    .now = OneRound<Steps>::now,
+    .run = OneShot::run,
+    .now = OneShot::now,
     .arrives = true,
 };
 

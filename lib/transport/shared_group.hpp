@@ -31,7 +31,7 @@ using Round = std::uint64_t;
 
 inline constexpr std::size_t payload_bytes = 56;
 inline constexpr int line_slots = 16;
-inline constexpr int data_slots = 4;
+inline constexpr int data_slots = 8;
 
 /// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
 struct alignas(64) Line {
