@@ -50,7 +50,8 @@ template <Element T>
 /// Contiguous elements to read: a span, vector, array, ...
 template <class R>
 concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                       Element<std::ranges::range_value_t<R>>;
+                       Element<std::ranges::range_value_t<R>> &&
+                       !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
 /// Contiguous elements to write.
 template <class R>

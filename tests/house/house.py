@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""house.py ROOT: checks the layout of the source tree and prints each violation as FILE:LINE: what is wrong.
+
+The rules and their reasons stand in docs/style.md; each function here that yields violations is one of them."""
+import pathlib
+import posixpath
+import re
+import sys
+
+# Which folders a folder may include from, besides itself: the direction of dependencies.
+may_include = {
+    "include": [],
+    "lib": ["include"],
+    "collectives": ["lib", "include"],
+    "strategies": ["include"],
+    "examples": ["include"],
+    "bench": ["collectives", "lib", "include"],
+    "tools": ["collectives", "lib", "include"],
+    "tests": ["bench", "tools", "collectives", "lib", "include"],
+}
+# The other packages' headers, by how their names begin, and the paths that may include them.
+packages = {
+    "mpi.h": ["lib/transport/", "lib/preload/", "include/chorus/interop/", "bench/", "examples/", "tests/"],
+    "hwloc": ["lib/topology/", "tests/"],
+    "hwy/": ["lib/kernels/", "tests/kernels/"],
+    "fmt/": ["lib/", "collectives/", "tools/", "bench/", "examples/", "tests/"],
+    "nlohmann/": ["lib/", "collectives/", "tools/", "bench/", "tests/"],
+    "CLI/": ["tools/", "bench/", "examples/"],
+    "Eigen/": ["examples/"],
+    "zlib.h": ["examples/"],
+    "gtest/": ["tests/"],
+    "gmock/": ["tests/"],
+}
+operating_system = ["lib/", "tools/", "bench/", "examples/", "tests/"]
+longest_file = 400
+longest_algorithm = 150
+
+include_line = re.compile(r'\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
+unfinished = re.compile(r"\b(TO[D]O|FIX[M]E|XX[X])\b")
+
+
+class Tree:
+    """The sources below `root`, each as its path from there and its lines."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        folders = [*may_include, "scripts", "slurm", ".ci"]
+        inside = (path for folder in folders for path in (self.root / folder).rglob("*"))
+        self.files = {path.relative_to(self.root).as_posix(): path.read_text(encoding="utf-8").splitlines()
+                      for path in sorted([*self.root.glob("*"), *inside]) if path.is_file() and is_source(path)}
+
+    def cpp(self):
+        return {path: lines for path, lines in self.files.items() if path.endswith((".hpp", ".cpp", ".cu"))}
+
+    def includes(self, path):
+        """Yields (line number, name, whether it stands in quotes) of each include in `path`."""
+        for number, line in enumerate(self.files[path], 1):
+            match = include_line.match(line)
+            if match:
+                yield number, match[1] or match[2], match[2] is not None
+
+    def resolve(self, path, name):
+        """The file of the project that `path` means by `name`, or None."""
+        for folder in pathlib.PurePosixPath(path).parents:
+            near = posixpath.normpath((folder / name).as_posix())
+            if near in self.files:
+                return near
+        for top in [*may_include[path.split("/")[0]], *may_include]:
+            far = [file for file in self.files if file.startswith(top + "/") and file.endswith("/" + name)]
+            if far:
+                return min(far, key=len)
+        return None
+
+
+def is_source(path):
+    if path.suffix in (".hpp", ".cpp", ".cu", ".py", ".in", ".build") or path.name == "meson_options.txt":
+        return True
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
+
+
+def direction(tree):
+    """Includes go one way: from the outside to the public headers, from the collectives to lib, never back."""
+    for path in tree.cpp():
+        top = path.split("/")[0]
+        for number, name, quoted in tree.includes(path):
+            if not quoted and not name.startswith("chorus/"):
+                continue
+            target = tree.resolve(path, name)
+            if target is None:
+                yield path, number, f"includes {name}, which is no file of the project"
+            elif target.split("/")[0] not in [top, *may_include[top]]:
+                yield path, number, f"{top} must not include {target}"
+
+
+def vendors(tree):
+    """Each package is seen by those folders alone that wrap it; public headers see the standard library only."""
+    for path in tree.cpp():
+        for number, name, quoted in tree.includes(path):
+            if quoted or name.startswith("chorus/"):
+                continue
+            allowed = next((paths for start, paths in packages.items() if name.startswith(start)), None)
+            if allowed is None:
+                standard = "." not in name and "/" not in name
+                allowed = [""] if standard else operating_system
+            if not path.startswith(tuple(allowed)):
+                yield path, number, f"must not include <{name}>"
+
+
+def cycles(tree):
+    """No header includes itself by way of others."""
+    targets = {path: [(number, tree.resolve(path, name)) for number, name, _ in tree.includes(path)]
+               for path in tree.cpp()}
+    finished, trail = set(), []
+
+    def visit(path):
+        trail.append(path)
+        for number, target in targets[path]:
+            if target in trail:
+                yield path, number, "include cycle: " + " -> ".join([*trail[trail.index(target):], target])
+            elif target in targets and target not in finished:
+                yield from visit(target)
+        finished.add(trail.pop())
+
+    for path in targets:
+        if path not in finished:
+            yield from visit(path)
+
+
+def lengths(tree):
+    """A file can be read in one go, an algorithm on two screens."""
+    names = registered(tree)
+    for path, lines in tree.files.items():
+        parts = path.split("/")
+        algorithm = len(parts) == 3 and parts[0] == "collectives" and parts[2][:-4] in names.get(parts[1], [])
+        limit = longest_algorithm if algorithm else longest_file
+        if len(lines) > limit:
+            yield path, limit + 1, f"{len(lines)} lines, {limit} are allowed"
+
+
+def heads(tree):
+    """Each file says its licence first; each header may be included twice."""
+    for path, lines in tree.files.items():
+        at = 1 if lines and lines[0].startswith("#!") else 0
+        mark = "//" if path.endswith((".hpp", ".cpp", ".cu", ".cpp.in", ".hpp.in")) else "#"
+        if lines[at:at + 1] != [mark + " SPDX-License-Identifier: Apache-2.0"]:
+            yield path, at + 1, f'must be "{mark} SPDX-License-Identifier: Apache-2.0"'
+        # Highway includes the -inl files once for each instruction set.
+        if path.endswith(".hpp") and not path.endswith("-inl.hpp") and "#pragma once" not in lines:
+            yield path, 1, "has no #pragma once"
+
+
+def finished_work(tree):
+    """What is not done is not in the tree."""
+    for path, lines in tree.files.items():
+        for number, line in enumerate(lines, 1):
+            if unfinished.search(line):
+                yield path, number, "unfinished: " + line.strip()
+
+
+def registered(tree):
+    """The algorithms in collectives/meson.build, by collective."""
+    text = "\n".join(tree.files.get("collectives/meson.build", []))
+    block = re.search(r"algorithm_names = \{(.*?)\}", text, re.DOTALL)
+    rows = re.findall(r"'(\w+)':\s*\[([^\]]*)\]", block[1]) if block else []
+    return {collective: re.findall(r"'(\w+)'", names) for collective, names in rows}
+
+
+def algorithms(tree):
+    """The list in collectives/meson.build and the sources in the collectives' folders are the same."""
+    listed = {f"collectives/{collective}/{name}.cpp"
+              for collective, names in registered(tree).items() for name in [collective, *names]}
+    there = {path for path in tree.files if re.fullmatch(r"collectives/\w+/\w+\.cpp", path)}
+    for path in sorted(there - listed):
+        yield path, 1, "is not in the list of collectives/meson.build"
+    for path in sorted(listed - there):
+        yield "collectives/meson.build", 1, f"lists {path}, which is not there"
+
+
+rules = [direction, vendors, cycles, lengths, heads, finished_work, algorithms]
+
+
+def violations(root):
+    tree = Tree(root)
+    return [f"{path}:{number}: {what}" for rule in rules for path, number, what in rule(tree)]
+
+
+if __name__ == "__main__":
+    found = violations(sys.argv[1])
+    print("\n".join(found) if found else "the house is in order")
+    sys.exit(1 if found else 0)
