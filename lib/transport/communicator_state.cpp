@@ -36,6 +36,7 @@ CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::
 CommunicatorState::~CommunicatorState() = default;
 
 Task<> CommunicatorState::set_up() {
+  if (ready_) co_return;  // a request that was parked meanwhile has done it
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
   settings_ = std::move(shared.settings);
   notes_ = std::move(shared.notes);

@@ -70,7 +70,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
-  /// Finds out what the ranks share; the first operation of every communicator.
+  /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
   Task<> set_up();
 
   /// A call begins: throws Error{broken} if the communicator is.
