@@ -43,6 +43,15 @@ const Tuning& tuning_of(CommunicatorState& state) {
   return *static_cast<const Tuning*>(state.tuning.get());
 }
 
+/// Chooses; an error also names the rank.
+Choice choose_here(const CommunicatorState& state, const Problem& problem, const Wishes& wishes, const Tuning& tuning) {
+  try {
+    return choose(problem, wishes, tuning);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{} (on rank {})", error.message(), state.rank()));
+  }
+}
+
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options) {
   if (!state.ready()) co_await state.set_up();
   const Algorithm& algorithm = chosen(state, arguments.call, options);
@@ -59,7 +68,8 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
     return *static_cast<const Algorithm*>(known.algorithm);
   }
   const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
-  const Choice choice = choose(problem_of(call, state.transport()), {options.algorithm, environment}, tuning_of(state));
+  const Choice choice =
+      choose_here(state, problem_of(call, state.transport()), {options.algorithm, environment}, tuning_of(state));
   if (options.algorithm.empty()) known = {key, choice.algorithm};
   return *choice.algorithm;
 }
@@ -88,7 +98,7 @@ Request start(const Communicator& comm, const Arguments& arguments, const Collec
   CollectiveOptions lasting = options;
   lasting.algorithm = lasting_name(arguments.call, options.algorithm);
   if (lasting.algorithm.empty() && !options.algorithm.empty()) {  // throws, as there is no such algorithm
-    static_cast<void>(chosen(state, arguments.call, options));
+    static_cast<void>(choose_here(state, {.call = arguments.call}, {options.algorithm, {}}, Tuning()));
   }
   return Request(std::make_unique<detail::PendingCall>(state.shared_from_this(), arguments.call,
                                                        whole(state, arguments, lasting), options.timeout));
