@@ -56,15 +56,20 @@ TEST(Tasks, GiveValuesToWhoeverAwaitsThem) {
   EXPECT_EQ(sum, 42);
 }
 
-TEST(Tasks, NestAHundredThousandDeepOneAfterAnother) {  // a task that ends must not grow the stack
-  int count = 0;
-  const auto body = [&count]() -> Task<> {
-    for (int number = 0; number < 100'000; ++number) count += co_await seven();
+TEST(Tasks, DoNotGrowTheStackOneAfterAnother) {
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+  constexpr int tasks = 1'000'000;
+#else  // compilers then let one task call the next instead of jumping to it
+  constexpr int tasks = 1000;
+#endif
+  int sum = 0;
+  const auto body = [&sum]() -> Task<> {
+    for (int number = 0; number < tasks; ++number) sum += co_await seven();
   };
   Operation operation(body());
   operation.step();
   EXPECT_TRUE(operation.done());
-  EXPECT_EQ(count, 700'000);
+  EXPECT_EQ(sum, 7 * tasks);
 }
 
 TEST(Tasks, LetExceptionsThroughToWhoeverAwaitsThem) {
