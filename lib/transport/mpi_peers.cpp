@@ -25,11 +25,12 @@ std::string settings_text() {
     Settings settings = Settings::parse(environ);
     if (!settings.tuning_file.empty()) {
       std::ifstream file(settings.tuning_file);
-      settings.tuning.assign(std::istreambuf_iterator<char>(file), {});
-      if (!file) {
+      file.peek();  // a folder can be opened, but not read
+      if (file) settings.tuning.assign(std::istreambuf_iterator<char>(file), {});
+      if (settings.tuning.empty()) {
         throw Error(ErrorCode::invalid_environment,
-                    fmt::format("environment variable CHORUS_TUNING_FILE={}: the file cannot be read; name one that "
-                                "rank 0 can read",
+                    fmt::format("environment variable CHORUS_TUNING_FILE={}: the file is empty or cannot be read; name "
+                                "one that rank 0 can read",
                                 settings.tuning_file));
       }
     }
