@@ -12,12 +12,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 namespace chorus {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::size_t max_ranks = std::numeric_limits<int>::max();
 
 [[noreturn]] void reject(const std::string& why) {
   throw Error(ErrorCode::invalid_environment, fmt::format("the tuning file is not used: {}", why));
@@ -42,9 +45,19 @@ double positive(const Json& object, std::string_view where, const std::string& n
   return found->get<double>();
 }
 
+std::size_t count(const Json& object, std::string_view where, const std::string& name, std::size_t least) {
+  const auto found = object.find(name);
+  if (found == object.end()) reject(fmt::format("\"{}\" is missing in {}", name, where));
+  if (!found->is_number_unsigned() || found->get<std::size_t>() < least) {
+    reject(fmt::format("\"{}\" in {} must be a whole number, {} or more", name, where, least));
+  }
+  return found->get<std::size_t>();
+}
+
 std::string text(const Json& object, std::string_view where, const std::string& name) {
   const auto found = object.find(name);
-  if (found == object.end() || !found->is_string()) reject(fmt::format("\"{}\" in {} must be a text", name, where));
+  if (found == object.end()) reject(fmt::format("\"{}\" is missing in {}", name, where));
+  if (!found->is_string()) reject(fmt::format("\"{}\" in {} must be a text", name, where));
   return found->get<std::string>();
 }
 
@@ -71,6 +84,15 @@ void read_links(const Json& json, LinkModel& links) {
   }
 }
 
+/// "auto" is a measurement of what the library chose: it says nothing about an algorithm, but chorus-bench writes it.
+void check_algorithm(const Tuning::Measured& measured, std::string_view where) {
+  std::vector<std::string_view> known = {"auto"};
+  for (const Algorithm* algorithm : algorithms(measured.collective)) known.push_back(algorithm->name);
+  if (std::ranges::find(known, measured.algorithm) != known.end()) return;
+  reject(fmt::format("unknown algorithm \"{}\" of {} in {}; did you mean \"{}\"?", measured.algorithm,
+                     name(measured.collective), where, nearest(measured.algorithm, known)));
+}
+
 Tuning::Measured read_measured(const Json& json, std::size_t index) {
   const std::string where = fmt::format("\"measured\"[{}]", index);
   if (!json.is_object()) reject(fmt::format("{} must be an object", where));
@@ -81,11 +103,9 @@ Tuning::Measured read_measured(const Json& json, std::size_t index) {
                        nearest(collective, collective_names())));
   }
   Tuning::Measured measured{.collective = *known, .algorithm = text(json, where, "algorithm")};
-  measured.ranks = static_cast<int>(std::min(positive(json, where, "ranks"), 1e9));
-  const auto bytes = json.find("bytes");
-  if (bytes == json.end() || !bytes->is_number_unsigned())
-    reject(fmt::format("\"bytes\" in {} must be a count", where));
-  measured.bytes = bytes->get<std::size_t>();
+  check_algorithm(measured, where);
+  measured.ranks = static_cast<int>(std::min(count(json, where, "ranks", 1), max_ranks));
+  measured.bytes = count(json, where, "bytes", 0);
   measured.median_us = positive(json, where, "median_us");
   return measured;
 }
@@ -105,13 +125,14 @@ Tuning Tuning::parse(const std::string& text) {
   Json json;
   try {
     json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     const std::string_view message = error.what();  // "[json.exception...] parse error at line 1, column 2: ..."
     reject(std::string(message.substr(std::min(message.size(), message.find(']') + 2))));
   }
   constexpr std::array<std::string_view, 3> names = {"schema", "links", "measured"};
   check_names(json, "the file", names);
-  if (json.value("schema", Json()) != 1) reject("\"schema\" must be 1");
+  if (!json.contains("schema")) reject("\"schema\" is missing in the file");
+  if (json["schema"] != 1) reject("\"schema\" must be 1");
   if (json.contains("links")) read_links(json["links"], tuning.links);
   const Json measured = json.value("measured", Json::array());
   if (!measured.is_array()) reject("\"measured\" must be an array");

@@ -18,7 +18,7 @@ namespace chorus {
 [[nodiscard]] std::optional<Collective> collective_named(std::string_view name) noexcept;
 [[nodiscard]] std::span<const std::string_view> collective_names() noexcept;
 
-/// "allreduce of 4 float32 by sum", "bcast of 4 float32 from root 2".
+/// "allreduce of 4 float32 by sum", "bcast of 4 float32 with root 2".
 [[nodiscard]] std::string describe(const Call& call);
 [[nodiscard]] bool has_op(Collective collective) noexcept;
 [[nodiscard]] bool has_root(Collective collective) noexcept;

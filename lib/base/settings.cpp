@@ -120,15 +120,16 @@ Settings Settings::parse(const char* const* environment) {
 }
 
 std::string Settings::to_json() const {
-  return nlohmann::json{{"algorithm", algorithm},
-                        {"timeout_ns", timeout.count()},
-                        {"stall_warning_ns", stall_warning.count()},
-                        {"shared_memory", shared_memory},
-                        {"slot_bytes", slot_bytes},
-                        {"node_ranks", node_ranks},
-                        {"tuning", tuning},
-                        {"log", log}}
-      .dump();
+  const nlohmann::json json = {{"algorithm", algorithm},
+                               {"timeout_ns", timeout.count()},
+                               {"stall_warning_ns", stall_warning.count()},
+                               {"shared_memory", shared_memory},
+                               {"slot_bytes", slot_bytes},
+                               {"node_ranks", node_ranks},
+                               {"tuning", tuning},
+                               {"log", log}};
+  // A value or file that is not UTF-8 still gets to where it is rejected by name.
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Settings Settings::from_json(const std::string& text) {

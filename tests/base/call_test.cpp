@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/call.hpp"
+
+#include "base/names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+std::vector<std::size_t> plausible_counts() {
+  std::vector<std::size_t> counts;
+  for (std::size_t count = 0; count <= 64; ++count) counts.push_back(count);
+  for (unsigned power = 7; power <= 40; ++power) {
+    for (const std::size_t near : {-1, 0, 1}) counts.push_back((std::size_t{1} << power) + near);
+  }
+  for (std::size_t round = 100; round <= 1'000'000'000; round *= 10) counts.push_back(round);
+  return counts;
+}
+
+/// Calls that programs make: what a collective does not look at has its default.
+std::vector<Call> plausible_calls() {
+  const std::vector<std::size_t> counts = plausible_counts();
+  std::vector<Call> calls = {Call{}};
+  for (int kind = static_cast<int>(Collective::bcast); kind < collective_count; ++kind) {
+    const auto collective = static_cast<Collective>(kind);
+    for (int type = 0; type < data_type_count; ++type) {
+      for (int op = 0; op < (has_op(collective) ? reduce_op_count : 1); ++op) {
+        for (const int root : {0, 1, 2, 3, 7, 64, 1023}) {
+          if (root > 0 && !has_root(collective)) continue;
+          for (const std::size_t count : counts) {
+            calls.push_back({collective, static_cast<DataType>(type), static_cast<ReduceOp>(op), root, count});
+          }
+        }
+      }
+    }
+  }
+  return calls;
+}
+
+TEST(Signature, DiffersForEveryTwoPlausibleCalls) {
+  std::unordered_map<std::uint64_t, Call> seen;
+  for (const Call& call : plausible_calls()) {
+    const auto [at, is_new] = seen.emplace(signature(call), call);
+    EXPECT_TRUE(is_new) << describe(call) << " is signed like " << describe(at->second);
+  }
+  EXPECT_GT(seen.size(), 200'000U);
+}
+
+TEST(Signature, FitsInFortyBitsAndIsTheSameForEqualCalls) {
+  for (const std::size_t count : plausible_counts()) {
+    const Call call{Collective::allreduce, DataType::float64, ReduceOp::sum, 0, count};
+    EXPECT_EQ(signature(call) >> 40U, 0U);
+    EXPECT_EQ(signature(call), signature(Call(call)));
+  }
+}
+
+TEST(Call, CountsElementsAndKnowsTheirBytes) {
+  EXPECT_EQ((Call{Collective::bcast, DataType::float64, ReduceOp::sum, 0, 3}.bytes()), 24U);
+  EXPECT_EQ((Call{Collective::bcast, DataType::int8, ReduceOp::sum, 0, std::size_t{1} << 33U}.bytes()),
+            std::size_t{1} << 33U);
+}
+
+}  // namespace
+}  // namespace chorus

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/settings.hpp"
+
+#include "base/names.hpp"
+
+#include <chorus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+using namespace std::chrono_literals;
+
+Settings parse(std::initializer_list<const char*> entries) {
+  std::vector<const char*> environment(entries);
+  environment.push_back(nullptr);
+  return Settings::parse(environment.data());
+}
+
+/// What is wrong with `entry`; empty if nothing is.
+std::string rejection(const char* entry) {
+  try {
+    static_cast<void>(parse({entry}));
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_environment);
+    return error.message();
+  }
+}
+
+TEST(Settings, WithoutVariablesAreTheDefaults) {
+  const Settings settings = parse({});
+  for (const std::string& algorithm : settings.algorithm) EXPECT_EQ(algorithm, "");
+  EXPECT_EQ(settings.timeout, 0ns);
+  EXPECT_EQ(settings.stall_warning, 60s);
+  EXPECT_EQ(settings.shared_memory, SharedMemory::automatic);
+  EXPECT_EQ(settings.node_ranks, 0);
+  EXPECT_EQ(settings.tuning_file, "");
+  EXPECT_EQ(settings.tuning, "");
+  EXPECT_FALSE(settings.log);
+}
+
+TEST(Settings, LookAtNoOtherVariables) {
+  const Settings settings =
+      parse({"PATH=/bin", "CHORUS", "CHORUS_LOG", "chorus_log=info", "OMPI_CHORUS_LOG=info", "="});
+  EXPECT_FALSE(settings.log);
+}
+
+TEST(Settings, NameAnAlgorithmForEachCollective) {
+  const Settings settings = parse({"CHORUS_BARRIER=a", "CHORUS_BCAST=b", "CHORUS_REDUCE=c", "CHORUS_ALLREDUCE=d",
+                                   "CHORUS_ALLGATHER=e", "CHORUS_REDUCE_SCATTER_BLOCK=f"});
+  EXPECT_EQ(settings.algorithm, (std::array<std::string, collective_count>{"a", "b", "c", "d", "e", "f"}));
+}
+
+TEST(Settings, ReadEveryVariable) {
+  const Settings settings =
+      parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named", "CHORUS_SLOT_BYTES=64k",
+             "CHORUS_NODE_RANKS=3", "CHORUS_TUNING_FILE=/a=b", "CHORUS_LOG=info"});
+  EXPECT_EQ(settings.timeout, 2500ms);
+  EXPECT_EQ(settings.stall_warning, 0ns);
+  EXPECT_EQ(settings.shared_memory, SharedMemory::named);
+  EXPECT_EQ(settings.slot_bytes, 65536U);
+  EXPECT_EQ(settings.node_ranks, 3);
+  EXPECT_EQ(settings.tuning_file, "/a=b");
+  EXPECT_TRUE(settings.log);
+}
+
+TEST(Settings, ReadEveryKindOfSharedMemory) {
+  EXPECT_EQ(parse({"CHORUS_SHARED_MEMORY=auto"}).shared_memory, SharedMemory::automatic);
+  EXPECT_EQ(parse({"CHORUS_SHARED_MEMORY=memfd"}).shared_memory, SharedMemory::memfd);
+  EXPECT_EQ(parse({"CHORUS_SHARED_MEMORY=off"}).shared_memory, SharedMemory::off);
+}
+
+TEST(Settings, ReadTheEndsOfTheRanges) {
+  EXPECT_EQ(parse({"CHORUS_TIMEOUT=1e9"}).timeout, 1'000'000'000s);
+  EXPECT_EQ(parse({"CHORUS_TIMEOUT=1e-9"}).timeout, 1ns);
+  EXPECT_EQ(parse({"CHORUS_SLOT_BYTES=1k"}).slot_bytes, 1024U);
+  EXPECT_EQ(parse({"CHORUS_SLOT_BYTES=64MiB"}).slot_bytes, 67108864U);
+  EXPECT_EQ(parse({"CHORUS_NODE_RANKS=2147483647"}).node_ranks, 2147483647);
+  EXPECT_FALSE(parse({"CHORUS_LOG=off"}).log);
+}
+
+TEST(Settings, OfTwoEntriesTheLastCounts) {
+  EXPECT_EQ(parse({"CHORUS_NODE_RANKS=3", "CHORUS_NODE_RANKS=4"}).node_ranks, 4);
+}
+
+TEST(Settings, RejectWhatIsNoNumberOfSeconds) {
+  for (const std::string variable : {"CHORUS_TIMEOUT", "CHORUS_STALL_WARNING"}) {
+    for (const std::string value : {"", "-1", "2s", " 2", "2 ", "0x10", "1e10", "1e999", "nan", "inf", "soon", "1,5"}) {
+      EXPECT_EQ(rejection((variable + "=" + value).c_str()),
+                "environment variable " + variable + "=" + value +
+                    ": expected a number of seconds, 0 for never, such as 2.5");
+    }
+  }
+}
+
+TEST(Settings, RejectWhatIsNoLengthOfASlot) {
+  for (const std::string value : {"", "0", "960", "1000", "1025", "65M", "64MiB1", "-64k", "99999999999g", "big"}) {
+    EXPECT_EQ(rejection(("CHORUS_SLOT_BYTES=" + value).c_str()),
+              "environment variable CHORUS_SLOT_BYTES=" + value +
+                  ": expected a length in bytes from 1k to 64M that is a multiple of 64, such as 256k");
+  }
+}
+
+TEST(Settings, RejectWhatIsNoNumberOfRanks) {
+  for (const std::string value : {"", "0", "-1", "2.5", "2147483648", "two", "2 "}) {
+    EXPECT_EQ(rejection(("CHORUS_NODE_RANKS=" + value).c_str()),
+              "environment variable CHORUS_NODE_RANKS=" + value + ": expected a number of ranks, 1 or more");
+  }
+}
+
+TEST(Settings, RejectUnknownWordsAndNameTheNearest) {
+  EXPECT_EQ(rejection("CHORUS_SHARED_MEMORY=memdf"),
+            "environment variable CHORUS_SHARED_MEMORY=memdf: expected auto, memfd, named or off; did you mean memfd?");
+  EXPECT_EQ(rejection("CHORUS_SHARED_MEMORY="),
+            "environment variable CHORUS_SHARED_MEMORY=: expected auto, memfd, named or off; did you mean off?");
+  EXPECT_EQ(rejection("CHORUS_LOG=debug"), "environment variable CHORUS_LOG=debug: expected info or off");
+}
+
+TEST(Settings, RejectUnknownVariablesAndNameTheNearest) {
+  EXPECT_EQ(rejection("CHORUS_ALREDUCE=ring"),
+            "unknown environment variable CHORUS_ALREDUCE; did you mean CHORUS_ALLREDUCE?");
+  EXPECT_EQ(rejection("CHORUS_TIME_OUT=5"),
+            "unknown environment variable CHORUS_TIME_OUT; did you mean CHORUS_TIMEOUT?");
+  EXPECT_EQ(rejection("CHORUS_log=info"), "unknown environment variable CHORUS_log; did you mean CHORUS_LOG?");
+  EXPECT_EQ(rejection("CHORUS_=1"), "unknown environment variable CHORUS_; did you mean CHORUS_LOG?");
+}
+
+TEST(Settings, AreTheSameOnTheOtherRanks) {
+  Settings settings =
+      parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
+             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_NODE_RANKS=5", "CHORUS_LOG=info"});
+  settings.tuning = "{\"schema\": 1}\n\t\"\\ \xC3\xA4";
+  const Settings other = Settings::from_json(settings.to_json());
+  EXPECT_EQ(other.algorithm, settings.algorithm);
+  EXPECT_EQ(other.timeout, settings.timeout);
+  EXPECT_EQ(other.stall_warning, settings.stall_warning);
+  EXPECT_EQ(other.shared_memory, settings.shared_memory);
+  EXPECT_EQ(other.slot_bytes, settings.slot_bytes);
+  EXPECT_EQ(other.node_ranks, settings.node_ranks);
+  EXPECT_EQ(other.tuning, settings.tuning);
+  EXPECT_EQ(other.log, settings.log);
+}
+
+TEST(Settings, TravelEvenIfTheyAreNotUtf8) {
+  Settings settings = parse({"CHORUS_ALLREDUCE=ri\xFFng"});
+  settings.tuning = "{\xC3";
+  const Settings other = Settings::from_json(settings.to_json());
+  EXPECT_NE(other.algorithm[static_cast<int>(Collective::allreduce)], "ring");
+  EXPECT_TRUE(other.tuning.starts_with("{") && other.tuning.size() > 1) << other.tuning;
+}
+
+}  // namespace
+}  // namespace chorus

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choose.hpp"
+
+#include "base/names.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace chorus {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A call on ranks of one node that has shared memory, MPI and all.
+Problem on_one_node(Collective collective, std::size_t count, int ranks = 4) {
+  return {.call = {collective, DataType::float32, ReduceOp::sum, 0, count},
+          .ranks = ranks,
+          .nodes = 1,
+          .largest_node = ranks,
+          .shared = true,
+          .slot_bytes = 65536,
+          .native = true};
+}
+
+Problem across_nodes(Collective collective, std::size_t count, int ranks = 8, int nodes = 4) {
+  return {.call = {collective, DataType::float32, ReduceOp::sum, 0, count},
+          .ranks = ranks,
+          .nodes = nodes,
+          .largest_node = ranks / nodes,
+          .shared = false,
+          .slot_bytes = 0,
+          .native = true};
+}
+
+std::string refusal(const Problem& problem, const Wishes& wishes, ErrorCode code) {
+  try {
+    static_cast<void>(choose(problem, wishes, {}));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.message();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+TEST(Choose, ObeysTheOptionBeforeAllElse) {
+  Tuning tuning;
+  tuning.measured = {{Collective::allreduce, "native", 4, 4096, 0.001}};
+  const Choice choice =
+      choose(on_one_node(Collective::allreduce, 1024), {.option = "ring", .environment = "rabenseifner"}, tuning);
+  EXPECT_EQ(choice.algorithm->name, "ring");
+  EXPECT_EQ(choice.reason, "named by the call");
+}
+
+TEST(Choose, ObeysTheEnvironmentBeforeTheMeasurements) {
+  Tuning tuning;
+  tuning.measured = {{Collective::allreduce, "native", 4, 4096, 0.001}};
+  const Choice choice =
+      choose(on_one_node(Collective::allreduce, 1024), {.option = {}, .environment = "rabenseifner"}, tuning);
+  EXPECT_EQ(choice.algorithm->name, "rabenseifner");
+  EXPECT_EQ(choice.reason, "named by the environment");
+}
+
+TEST(Choose, TakesTheFastestMeasuredBeforeTheModel) {
+  const Problem problem = on_one_node(Collective::allreduce, 1024);
+  const std::string_view by_model = choose(problem, {}, {}).algorithm->name;
+  ASSERT_NE(by_model, "ring");
+  Tuning tuning;
+  tuning.measured = {{Collective::allreduce, "ring", 4, 4096, 5e6}, {Collective::allreduce, "native", 4, 4096, 9e6}};
+  const Choice choice = choose(problem, {}, tuning);
+  EXPECT_EQ(choice.algorithm->name, "ring") << "although the model promises less for " << by_model;
+  EXPECT_EQ(choice.reason, "fastest as measured in the tuning file");
+  EXPECT_EQ(choose(on_one_node(Collective::allreduce, 1U << 20U), {}, tuning).reason,
+            "fastest as predicted by the model")
+      << "that size was not measured";
+}
+
+TEST(Choose, TakesTheFastestByTheModelLast) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 22U}) {
+    const Choice choice = choose(on_one_node(Collective::allreduce, count), {}, {});
+    EXPECT_EQ(choice.reason, "fastest as predicted by the model");
+    for (const Candidate& candidate : choice.candidates) {
+      EXPECT_TRUE(candidate.algorithm != choice.algorithm || candidate.applies);
+      if (!candidate.applies) continue;
+      const auto chosen = std::ranges::find(choice.candidates, choice.algorithm, &Candidate::algorithm);
+      EXPECT_LE(chosen->predicted_us, candidate.predicted_us) << candidate.algorithm->name << ", " << count;
+    }
+  }
+}
+
+TEST(Choose, RefusesAnOptionThatNamesNoAlgorithm) {
+  EXPECT_THAT(refusal(on_one_node(Collective::allreduce, 1), {.option = "rnig", .environment = {}},
+                      ErrorCode::invalid_argument),
+              AllOf(HasSubstr("allreduce: option algorithm names no algorithm"), HasSubstr("\"rnig\""),
+                    HasSubstr("did you mean \"ring\"?"), HasSubstr("rabenseifner")));
+  EXPECT_THAT(
+      refusal(on_one_node(Collective::barrier, 0), {.option = "ring", .environment = {}}, ErrorCode::invalid_argument),
+      HasSubstr("barrier: option algorithm names no algorithm"))
+      << "that is one of another collective";
+}
+
+TEST(Choose, RefusesAnOptionThatDoesNotApply) {
+  EXPECT_THAT(
+      refusal(across_nodes(Collective::allreduce, 1), {.option = "line", .environment = {}}, ErrorCode::not_supported),
+      AllOf(HasSubstr("allreduce of 1 float32 by sum"), HasSubstr("line"), HasSubstr("8 ranks")));
+}
+
+TEST(Choose, RefusesAnEnvironmentThatNamesNoAlgorithm) {
+  EXPECT_THAT(refusal(on_one_node(Collective::bcast, 1), {.option = {}, .environment = "binominal"},
+                      ErrorCode::invalid_environment),
+              AllOf(HasSubstr("bcast: the environment names no algorithm"), HasSubstr("did you mean \"binomial\"?")));
+}
+
+TEST(Choose, PassesOverAnEnvironmentThatDoesNotApply) {
+  const Choice choice = choose(across_nodes(Collective::allreduce, 1), {.option = {}, .environment = "line"}, {});
+  EXPECT_NE(choice.algorithm->name, "line");
+  EXPECT_TRUE(choice.algorithm->applies(across_nodes(Collective::allreduce, 1)));
+}
+
+/// Problems of all shapes, with and without shared memory and MPI.
+template <class Visit>
+void for_every_problem(Visit visit) {
+  for (int kind = 0; kind < collective_count; ++kind) {
+    for (const int ranks : {1, 2, 3, 4, 5, 8, 13, 64, 1000}) {
+      for (const std::size_t count : {0, 1, 2, 7, 1000, 65536, 10'000'000}) {
+        for (const bool native : {false, true}) {
+          Problem near = on_one_node(static_cast<Collective>(kind), count, ranks);
+          Problem far = across_nodes(static_cast<Collective>(kind), count, ranks, ranks);
+          near.native = far.native = native;
+          visit(near);
+          visit(far);
+        }
+      }
+    }
+  }
+}
+
+TEST(Choose, FindsAnAlgorithmThatAppliesForEveryProblem) {
+  for_every_problem([](const Problem& problem) {
+    const Choice choice = choose(problem, {}, {});
+    ASSERT_NE(choice.algorithm, nullptr);
+    EXPECT_TRUE(choice.algorithm->applies(problem))
+        << describe(problem.call) << " on " << problem.ranks << " ranks, " << problem.nodes << " nodes";
+    EXPECT_EQ(choice.candidates.size(), algorithms(problem.call.collective).size());
+  });
+}
+
+TEST(Choose, AgreesForEqualProblems) {
+  for_every_problem([](const Problem& problem) {
+    const Problem equal = problem;
+    const Tuning tuning;
+    EXPECT_EQ(choose(problem, {}, tuning).algorithm, choose(equal, {}, Tuning(tuning)).algorithm);
+  });
+}
+
+TEST(Choose, PredictsWithoutInfinitiesOrNegatives) {
+  for_every_problem([](const Problem& problem) {
+    for (const Candidate& candidate : choose(problem, {}, {}).candidates) {
+      if (!candidate.applies) continue;
+      EXPECT_TRUE(candidate.predicted_us >= 0 && candidate.predicted_us < 1e12)
+          << candidate.algorithm->name << " of " << describe(problem.call) << " on " << problem.ranks
+          << " ranks: " << candidate.predicted_us;
+    }
+  });
+}
+
+TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
+  const LinkModel links{.shared = {.latency_us = 1, .megabytes_per_second = 10},
+                        .shared_peer_us = 0.5,
+                        .task_us = 100,
+                        .node = {.latency_us = 2, .megabytes_per_second = 20},
+                        .network = {.latency_us = 3, .megabytes_per_second = 40},
+                        .reduce_megabytes_per_second = 80};
+  const Traffic traffic{.shared = {.messages = 4, .bytes = 1000, .reduced = 800},
+                        .messages = {.messages = 5, .bytes = 2000, .reduced = 1600}};
+  Problem problem = on_one_node(Collective::allreduce, 1, 4);
+  const double shared = 4 * (1 + 0.5 * 4) + 1000 / 10.0 + 800 / 80.0;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0);
+  problem.nodes = 2;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / 40.0 + 1600 / 80.0);
+  EXPECT_EQ(links.microseconds({}, problem), 0);
+}
+
+}  // namespace
+}  // namespace chorus
