@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <thread>
@@ -188,18 +189,21 @@ void CommunicatorState::warn_of_stall(const Wait& wait) const {
       if (last && last->number >= memory->calls_begun()) return;
     }
     const auto mine = memory->recorded(memory->rank());
-    fmt::print(stderr, "chorus: rank {} has waited {:.0f} s in call #{} {}{}\n", transport_->rank(),
+    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s in call #{} {}{}\n", transport_->rank(),
                seconds(wait.looked - wait.began), memory->calls_begun(),
                mine ? chorus::describe(mine->call) : std::string(), missing_ranks());
   } else {
-    fmt::print(stderr, "chorus: rank {} has waited {:.0f} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
+    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
                missing_ranks());
   }
 }
 
 Error CommunicatorState::mismatch(const Call& call) const {
   const SharedGroup& memory = *transport_->node_memory();
-  const std::uint64_t number = memory.calls_begun();
+  std::uint64_t number = memory.calls_begun();
+  if (const auto failure = memory.failure_of_others()) {  // it may have been an earlier call, which has not waited here
+    if (const auto last = memory.recorded(failure->rank)) number = std::min(number, last->number);
+  }
   const auto limit = Wait::Clock::now() + laggard_limit;
   std::map<std::string, std::string> ranks_by_call;
   for (int peer = 0; peer < memory.size(); ++peer) {

@@ -171,13 +171,19 @@ void SharedGroup::publish_failure(int code, const std::string& text) noexcept {
 }
 
 std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
+  std::optional<Failure> earliest;
+  std::uint64_t earliest_call = 0;
   for (int peer = 0; peer < size(); ++peer) {
     const std::uint32_t failure = page(peer).failure.load(std::memory_order_acquire);
     if (peer == rank() || failure == 0) continue;
+    const std::optional<Recorded> last = recorded(peer);
+    const std::uint64_t call = last ? last->number : 0;
+    if (earliest && earliest_call <= call) continue;
     const auto& text = page(peer).failure_text;
-    return Failure{peer, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
+    earliest_call = call;
+    earliest = {peer, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
   }
-  return std::nullopt;
+  return earliest;
 }
 
 }  // namespace chorus

@@ -142,6 +142,7 @@ class SharedGroup {
     int code = 0;
     std::string text;
   };
+  /// That of the rank that gave up in the earliest call: the others' may follow from it.
   [[nodiscard]] std::optional<Failure> failure_of_others() const;
   [[nodiscard]] Bell* bell_of(int rank) const noexcept { return &page(rank).bell; }
 
