@@ -11,7 +11,7 @@ namespace chorus {
 class Pieces {
  public:
   Pieces(std::size_t bytes, int ranks) noexcept
-      : bytes_(bytes), each_((bytes / static_cast<std::size_t>(ranks) + line) / line * line) {}
+      : bytes_(bytes), each_(quotient_rounded_up(bytes, static_cast<std::size_t>(ranks) * line) * line) {}
 
   [[nodiscard]] std::size_t offset(int piece) const noexcept {
     return std::min(bytes_, static_cast<std::size_t>(piece) * each_);
@@ -20,6 +20,9 @@ class Pieces {
 
  private:
   static constexpr std::size_t line = 64;
+  [[nodiscard]] static constexpr std::size_t quotient_rounded_up(std::size_t number, std::size_t divisor) noexcept {
+    return (number + divisor - 1) / divisor;
+  }
   std::size_t bytes_;
   std::size_t each_;
 };
