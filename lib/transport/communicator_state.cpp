@@ -23,6 +23,12 @@ constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
+/// Another rank has given the communicator up, and has told everybody.
+struct GivenUp : Error {
+  GivenUp(ErrorCode code, int rank, const std::string& why)
+      : Error(code, fmt::format("rank {} gave up: {}", rank, why)) {}
+};
+
 bool leaves_communicator_whole(ErrorCode code) noexcept {
   return code == ErrorCode::invalid_argument || code == ErrorCode::not_supported ||
          code == ErrorCode::invalid_environment || code == ErrorCode::not_initialized;
@@ -147,11 +153,11 @@ void CommunicatorState::look_at_failures() const {
     if (const auto failure = memory->failure_of_others()) {
       const auto code = static_cast<ErrorCode>(failure->code);
       if (code == ErrorCode::mismatch) throw MismatchFound();
-      throw Error(code, fmt::format("rank {} gave up: {}", memory->communicator_rank(failure->rank), failure->text));
+      throw GivenUp(code, memory->communicator_rank(failure->rank), failure->text);
     }
   }
   if (const auto failure = peers_->told()) {
-    throw Error(failure->code, fmt::format("rank {} gave up: {}", failure->rank, failure->text));
+    throw GivenUp(failure->code, failure->rank, failure->text);
   }
 }
 
@@ -226,12 +232,16 @@ Error CommunicatorState::mismatch(const Call& call) const {
                       name(call.collective), transport_->rank(), number, table)};
 }
 
-void CommunicatorState::break_with(const Error& error) {
-  broken_ = error.message();
+void CommunicatorState::give_up(const Error& error) {
   if (SharedGroup* memory = transport_->node_memory()) {
     memory->publish_failure(static_cast<int>(error.code()), error.message());
   }
   peers_->tell({transport_->rank(), error.code(), error.message()});
+  break_with(error);
+}
+
+void CommunicatorState::break_with(const Error& error) {
+  broken_ = error.message();
   engine_->cancel(queue_, std::make_exception_ptr(error));
   throw error;
 }
@@ -244,12 +254,15 @@ void CommunicatorState::fail(const Call& call) {
     throw;
   } catch (const MismatchFound&) {
     transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), "the ranks disagree");
-    break_with(mismatch(call));
+    give_up(mismatch(call));
+  } catch (const GivenUp& error) {
+    if (!broken_.empty()) throw;
+    break_with({error.code(), named(error.message())});
   } catch (const Error& error) {
     if (leaves_communicator_whole(error.code()) || !broken_.empty()) throw;
-    break_with({error.code(), named(error.message())});
+    give_up({error.code(), named(error.message())});
   } catch (const std::exception& error) {
-    break_with({ErrorCode::transport, named(error.what())});
+    give_up({ErrorCode::transport, named(error.what())});
   }
 }
 

@@ -103,7 +103,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
  private:
   void finish_parked();
+  /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);
+  [[noreturn]] void give_up(const Error& error);
   /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death.
   void look(Wait& wait);
   void look_at_failures() const;

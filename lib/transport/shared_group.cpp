@@ -178,7 +178,7 @@ std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
     if (peer == rank() || failure == 0) continue;
     const std::optional<Recorded> last = recorded(peer);
     const std::uint64_t call = last ? last->number : 0;
-    if (earliest && earliest_call <= call) continue;
+    if (call > calls_begun_ || (earliest && earliest_call <= call)) continue;
     const auto& text = page(peer).failure_text;
     earliest_call = call;
     earliest = {peer, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};

@@ -142,7 +142,8 @@ class SharedGroup {
     int code = 0;
     std::string text;
   };
-  /// That of the rank that gave up in the earliest call: the others' may follow from it.
+  /// That of the rank that gave up in the earliest call, as the others' may follow from it. A rank that gave up in a
+  /// later call than this one's does not count: it has done its part of this call.
   [[nodiscard]] std::optional<Failure> failure_of_others() const;
   [[nodiscard]] Bell* bell_of(int rank) const noexcept { return &page(rank).bell; }
 
