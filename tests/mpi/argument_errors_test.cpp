@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong arguments: what the user reads, and that the communicator works afterwards.
+
+#include "mpi/job.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+class WrongArguments : public testing::Test {
+ protected:
+  /// That `call` fails on every rank with these words and the rank, and leaves the communicator as it was.
+  void expect_rejected(const std::function<void()>& call, ErrorCode code, std::vector<std::string> words) {
+    words.push_back(fmt::format("on rank {}", comm_.rank()));
+    expect_error(outcome_of(call), code, words);
+    EXPECT_EQ(allreduce(comm_, 1, ReduceOp::sum), comm_.size());
+  }
+
+  OwnedComm mpi_comm_{0, job_rank()};
+  Communicator comm_ = from_mpi(mpi_comm_.get());
+  std::array<float, 64> in_{};
+  std::array<float, 64> out_{};
+  std::span<const float> in4_{in_.data(), 4};
+  std::span<float> out3_{out_.data(), 3};
+};
+
+TEST_F(WrongArguments, Lengths) {
+  const auto invalid = ErrorCode::invalid_argument;
+  const std::vector<std::string> counts = {"argument out has 3 elements and in has 4"};
+  const auto with = [&](const char* function) { return std::vector<std::string>{function, counts[0]}; };
+  expect_rejected([&] { allreduce(comm_, in4_, out3_, ReduceOp::sum); }, invalid, with("allreduce"));
+  expect_rejected([&] { static_cast<void>(iallreduce(comm_, in4_, out3_, ReduceOp::sum)); }, invalid,
+                  with("allreduce"));
+  expect_rejected([&] { allgather(comm_, in4_, out3_); }, invalid, with("allgather"));
+  expect_rejected([&] { reduce_scatter_block(comm_, in4_, out3_, ReduceOp::sum); }, invalid,
+                  with("reduce_scatter_block"));
+  const Outcome reduced = outcome_of([&] { reduce(comm_, in4_, out3_, ReduceOp::sum, comm_.rank()); });
+  expect_error(reduced, invalid, with("reduce"));
+}
+
+TEST_F(WrongArguments, LengthsInPlaceThatAreNoMultipleOfTheRanks) {
+  const std::span<float> odd(out_.data(), static_cast<std::size_t>(comm_.size()) + 1);
+  expect_rejected([&] { allgather(comm_, odd); }, ErrorCode::invalid_argument, {"allgather", "argument"});
+  expect_rejected([&] { reduce_scatter_block(comm_, odd, ReduceOp::sum); }, ErrorCode::invalid_argument,
+                  {"reduce_scatter_block", "argument"});
+}
+
+TEST_F(WrongArguments, OverlappingBuffers) {
+  const std::span<const float> in(in_.data(), 4);
+  const std::span<float> out(in_.data() + 1, 4);
+  expect_rejected([&] { allreduce(comm_, in, out, ReduceOp::sum); }, ErrorCode::invalid_argument,
+                  {"allreduce", "in and out overlap", "in place"});
+}
+
+TEST_F(WrongArguments, Roots) {
+  for (const int root : {-1, comm_.size()}) {
+    const std::vector<std::string> words = {
+        fmt::format("argument root is {}; the communicator has ranks 0 to {}", root, comm_.size() - 1)};
+    expect_rejected([&] { bcast(comm_, out_, root); }, ErrorCode::invalid_argument, words);
+    expect_rejected([&] { static_cast<void>(ibcast(comm_, out_, root)); }, ErrorCode::invalid_argument, words);
+    expect_rejected([&] { reduce(comm_, in_, out_, ReduceOp::sum, root); }, ErrorCode::invalid_argument, words);
+  }
+}
+
+TEST_F(WrongArguments, OperationsThatTheTypeDoesNotHave) {
+  expect_rejected([&] { allreduce(comm_, out_, ReduceOp::bitwise_and); }, ErrorCode::invalid_argument,
+                  {"allreduce", "argument op", "bitwise_and", "float32"});
+  std::array<bool, 2> flags{};
+  expect_rejected([&] { allreduce(comm_, flags, ReduceOp::average); }, ErrorCode::invalid_argument,
+                  {"allreduce", "argument op", "average", "boolean"});
+}
+
+TEST_F(WrongArguments, UnknownAlgorithm) {
+  const std::vector<std::string> words = {"allreduce", "option algorithm", "\"rign\"", "did you mean \"ring\"",
+                                          "native"};
+  const CollectiveOptions options{.algorithm = "rign"};
+  expect_rejected([&] { static_cast<void>(iallreduce(comm_, out_, ReduceOp::sum, options)); },
+                  ErrorCode::invalid_argument, words);
+  expect_rejected([&] { allreduce(comm_, out_, ReduceOp::sum, options); }, ErrorCode::invalid_argument, words);
+}
+
+TEST_F(WrongArguments, AlgorithmThatCannotDoIt) {
+  const CollectiveOptions options{.algorithm = "line"};
+  const std::vector<std::string> words = {"allreduce of 64 float32 by sum", "line", "chorus-info explain"};
+  expect_rejected([&] { allreduce(comm_, out_, ReduceOp::sum, options); }, ErrorCode::not_supported, words);
+  expect_rejected([&] { iallreduce(comm_, out_, ReduceOp::sum, options).wait(); }, ErrorCode::not_supported, words);
+}
+
+TEST(FromMpi, RefusesWhatItCannotUse) {
+  expect_error(outcome_of([] { static_cast<void>(from_mpi(MPI_COMM_NULL)); }), ErrorCode::invalid_argument,
+               {"from_mpi", "argument comm is MPI_COMM_NULL"});
+  const int half = job_rank() % 2;
+  const OwnedComm mine(half, job_rank());
+  MPI_Comm between = MPI_COMM_NULL;
+  MPI_Intercomm_create(mine.get(), 0, MPI_COMM_WORLD, 1 - half, 0, &between);
+  expect_error(outcome_of([&] { static_cast<void>(from_mpi(between)); }), ErrorCode::invalid_argument,
+               {"from_mpi", "an intercommunicator"});
+  MPI_Comm_free(&between);
+}
+
+}  // namespace
+}  // namespace chorus::test

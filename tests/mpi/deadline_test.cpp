@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank that does not call: the others say so, and give up where there is a time limit.
+
+#include "mpi/job.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto limit = 500ms;
+constexpr double latest_s = 2;
+
+/// All ranks of the job. Never freed, as collectives of MPI may be left on it that not all ranks have called.
+MPI_Comm lasting_comm() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  return comm;
+}
+
+int missing_rank() { return job_size() - 1; }
+
+/// What the other ranks wait in. Of `native` the buffer must stay, as MPI cannot take back what has begun.
+struct Waiting {
+  const char* name;
+  std::string_view algorithm;
+  std::size_t count;
+  bool nonblocking = false;
+};
+void PrintTo(const Waiting& waiting, std::ostream* stream) { *stream << waiting.name; }
+
+constexpr Waiting waitings[] = {
+    {"short", "", 1},          {"long", "", 100'000},           {"ring", "ring", 1000},
+    {"native", "native", 100}, {"nonblocking", "", 1000, true},
+};
+
+void make_call(const Communicator& comm, const Waiting& waiting, const CollectiveOptions& common = {}) {
+  static auto* const buffers = new std::deque<std::vector<float>>;
+  std::vector<float>& data = buffers->emplace_back(waiting.count, 1.0F);
+  CollectiveOptions options = common;
+  options.algorithm = waiting.algorithm;
+  if (waiting.nonblocking) {
+    iallreduce(comm, data, ReduceOp::sum, options).wait();
+  } else {
+    allreduce(comm, data, ReduceOp::sum, options);
+  }
+}
+
+/// Which ranks share memory.
+struct Placing {
+  const char* name;
+  const char* node_ranks;
+  const char* shared_memory;
+};
+void PrintTo(const Placing& placing, std::ostream* stream) { *stream << placing.name; }
+
+constexpr Placing placings[] = {
+    {"one_node", "100", "auto"},
+    {"nodes_of_2", "2", "auto"},
+    {"nodes_of_1", "1", "auto"},
+    {"no_shared_memory", "100", "off"},
+};
+
+class Deadline : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
+ protected:
+  [[nodiscard]] static const Waiting& waiting() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static const Placing& placing() { return std::get<1>(GetParam()); }
+  [[nodiscard]] static bool missing() { return job_rank() == missing_rank(); }
+
+  ScopedVariable node_ranks_{"CHORUS_NODE_RANKS", placing().node_ranks};
+  ScopedVariable shared_memory_{"CHORUS_SHARED_MEMORY", placing().shared_memory};
+};
+
+TEST_P(Deadline, OfTheCallIsKeptByEveryRankThatWaits) {
+  const Communicator comm = from_mpi(lasting_comm());
+  barrier(comm);
+  if (!missing()) {
+    const Outcome outcome = outcome_of([&] { make_call(comm, waiting(), {.timeout = limit}); });
+    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.5 s", "allreduce of"});
+    if (std::string_view(placing().name) == "one_node") {
+      expect_error(outcome, ErrorCode::timeout, {fmt::format("rank {} (host", missing_rank())});
+    }
+    EXPECT_GT(outcome.took.count(), 0.45);
+    EXPECT_LT(outcome.took.count(), latest_s);
+    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"make a new one"});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (missing()) {  // comes too late, and learns it at its first or second call
+    const Outcome outcome = outcome_of([&] {
+      barrier(comm, {.timeout = 10s});
+      barrier(comm, {.timeout = 10s});
+    });
+    EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::mismatch) << outcome.text;
+    EXPECT_LT(outcome.took.count(), latest_s);
+  }
+}
+
+TEST_P(Deadline, OfTheEnvironmentIsKept) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.5");
+  const Communicator comm = from_mpi(lasting_comm());
+  barrier(comm);
+  if (!missing()) {
+    const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
+    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.5 s"});
+    EXPECT_LT(outcome.took.count(), latest_s);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
+  const bool one_node = std::string_view(placing().name) == "one_node";
+  if (!one_node && waiting().algorithm != "ring" && !waiting().nonblocking) return;  // may wait inside MPI
+  const ScopedVariable warning("CHORUS_STALL_WARNING", "0.3");
+  const Communicator comm = from_mpi(lasting_comm());
+  barrier(comm);
+  testing::internal::CaptureStderr();
+  if (missing()) std::this_thread::sleep_for(700ms);
+  make_call(comm, waiting());
+  const std::string text = testing::internal::GetCapturedStderr();
+  int process = getpid();
+  MPI_Bcast(&process, 1, MPI_INT, missing_rank(), MPI_COMM_WORLD);
+  const int warned_here = text.empty() ? 0 : 1;
+  int warned = 0;
+  MPI_Allreduce(&warned_here, &warned, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GT(warned, 0);
+  if (text.empty()) return;
+  EXPECT_EQ(text.find('\n'), text.size() - 1) << "more than one line: " << text;
+  EXPECT_NE(text.find("has waited 0.3"), std::string::npos) << text;
+  if (!one_node) return;
+  EXPECT_EQ(warned, 1);
+  const std::string who = fmt::format("not arrived: rank {} (host ", missing_rank());
+  const std::string what = fmt::format("pid {}, state S; last call: #1 barrier)", process);
+  EXPECT_NE(text.find(who), std::string::npos) << text;
+  EXPECT_NE(text.find(what), std::string::npos) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Deadline, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
+                         [](const auto& info) {
+                           return fmt::format("{}_on_{}", std::get<0>(info.param).name, std::get<1>(info.param).name);
+                         });
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of a node that make different calls: all are told who differs, and nobody hangs.
+
+#include "mpi/job.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+constexpr int odd_rank = 1;
+constexpr double longest_s = 2;
+
+/// A pair of calls of which one rank makes the second. Each takes the number of bytes and the options.
+struct Disagreement {
+  using Calls = void (*)(const Communicator&, std::size_t bytes, const CollectiveOptions&);
+  const char* name;
+  Calls most;
+  Calls odd;
+  std::string_view most_says;
+  std::string_view odd_says;
+};
+void PrintTo(const Disagreement& disagreement, std::ostream* stream) { *stream << disagreement.name; }
+
+template <class T>
+std::vector<T> elements(std::size_t bytes) {
+  return std::vector<T>(bytes / sizeof(T) + 1, T{1});
+}
+
+template <class T, ReduceOp Op = ReduceOp::sum, std::size_t More = 0>
+void allreduces(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  std::vector<T> data = elements<T>(bytes + More * sizeof(T));
+  allreduce(comm, data, Op, options);
+}
+
+template <int Root>
+void broadcasts(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  std::vector<float> data = elements<float>(bytes);
+  bcast(comm, data, Root, options.algorithm == "ring" ? CollectiveOptions{} : options);
+}
+
+template <int Root>
+void reduces_to(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  std::vector<float> data = elements<float>(bytes);
+  reduce(comm, data, ReduceOp::sum, Root, options.algorithm == "ring" ? CollectiveOptions{} : options);
+}
+
+void waits(const Communicator& comm, std::size_t /*bytes*/, const CollectiveOptions& options) {
+  barrier(comm, options.algorithm == "ring" ? CollectiveOptions{} : options);
+}
+
+void starts_and_waits(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  std::vector<double> data = elements<double>(bytes);
+  iallreduce(comm, data, ReduceOp::sum, options).wait();
+}
+
+void allreduces_then_broadcasts(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  allreduces<float>(comm, bytes, options);
+  broadcasts<0>(comm, bytes, options);
+}
+
+void broadcasts_then_allreduces(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  broadcasts<0>(comm, bytes, options);
+  allreduces<float>(comm, bytes, options);
+}
+
+constexpr Disagreement disagreements[] = {
+    {"count", allreduces<float>, allreduces<float, ReduceOp::sum, 1>, "float32 by sum", "float32 by sum"},
+    {"type", allreduces<float>, allreduces<std::int32_t>, "float32 by sum", "int32 by sum"},
+    {"operation", allreduces<float>, allreduces<float, ReduceOp::max>, "float32 by sum", "float32 by max"},
+    {"collective", allreduces<float>, waits, "allreduce of", "barrier"},
+    {"nonblocking", allreduces<float>, starts_and_waits, "float32 by sum", "float64 by sum"},
+    {"bcast_root", broadcasts<0>, broadcasts<2>, "with root 0", "with root 2"},
+    {"reduce_root", reduces_to<0>, reduces_to<2>, "with root 0", "with root 2"},
+    {"order", allreduces_then_broadcasts, broadcasts_then_allreduces, "allreduce of", "bcast of"},
+};
+
+class Mismatch : public testing::TestWithParam<std::tuple<Disagreement, std::size_t, std::string_view>> {};
+
+TEST_P(Mismatch, IsToldToEveryRankOfTheNode) {
+  const auto& [disagreement, bytes, algorithm] = GetParam();
+  const CollectiveOptions options{.algorithm = algorithm};
+  const OwnedComm mpi_comm(0, job_rank());
+  const Communicator comm = from_mpi(mpi_comm.get());
+  barrier(comm);
+  const Disagreement::Calls calls = comm.rank() == odd_rank ? disagreement.odd : disagreement.most;
+  const Outcome outcome = outcome_of([&, &bytes = bytes] {
+    calls(comm, bytes, options);
+    barrier(comm);  // where a rank that need not wait for others learns it
+  });
+  expect_error(
+      outcome, ErrorCode::mismatch,
+      {fmt::format("on rank {}", comm.rank()), "the ranks disagree about call", fmt::format("rank {}:", odd_rank),
+       std::string(disagreement.most_says), std::string(disagreement.odd_says)});
+  EXPECT_LT(outcome.took.count(), longest_s);
+  const Outcome later = outcome_of([&] { barrier(comm); });
+  expect_error(later, ErrorCode::broken, {fmt::format("on rank {}", comm.rank()), "make a new one", "disagree"});
+  EXPECT_LT(later.took.count(), 0.2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Mismatch,
+                         testing::Combine(testing::ValuesIn(disagreements),
+                                          testing::Values(std::size_t{4}, std::size_t{2000}, std::size_t{4'000'000}),
+                                          testing::Values("", "ring", "native")),
+                         [](const auto& info) {
+                           const std::string_view algorithm = std::get<2>(info.param);
+                           return fmt::format("{}_{}_{}", std::get<0>(info.param).name, std::get<1>(info.param),
+                                              algorithm.empty() ? "chosen" : algorithm);
+                         });
+
+}  // namespace
+}  // namespace chorus::test
