@@ -24,7 +24,7 @@ class BinomialTree {
   [[nodiscard]] int parent() const noexcept { return rank_at(place_ - (place_ & -place_)); }
   [[nodiscard]] int children() const noexcept {
     const int possible = is_root() ? std::numeric_limits<int>::digits : std::countr_zero(unsigned_of(place_));
-    return std::min<int>(possible, std::bit_width(unsigned_of(ranks_ - 1 - place_)));
+    return std::min(possible, static_cast<int>(std::bit_width(unsigned_of(ranks_ - 1 - place_))));
   }
   /// The rank of child i; the last child has the largest subtree.
   [[nodiscard]] int child(int i) const noexcept { return rank_at(child_place(i)); }
@@ -35,7 +35,9 @@ class BinomialTree {
   [[nodiscard]] int end() const noexcept { return is_root() ? ranks_ : std::min(place_ + (place_ & -place_), ranks_); }
 
   /// Steps from the root to the farthest place, and children of the root: log2 of the ranks, rounded up.
-  [[nodiscard]] static int depth(int ranks) noexcept { return std::bit_width(unsigned_of(ranks - 1)); }
+  [[nodiscard]] static int depth(int ranks) noexcept {
+    return static_cast<int>(std::bit_width(unsigned_of(ranks - 1)));
+  }
 
  private:
   [[nodiscard]] static unsigned unsigned_of(int number) noexcept { return static_cast<unsigned>(number); }

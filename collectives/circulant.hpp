@@ -53,7 +53,9 @@ class TurnedBlocks {
 class CirculantRounds {
  public:
   explicit CirculantRounds(int ranks) noexcept : ranks_(ranks) {}
-  [[nodiscard]] int count() const noexcept { return std::bit_width(static_cast<unsigned>(ranks_ - 1)); }
+  [[nodiscard]] int count() const noexcept {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks_ - 1)));
+  }
   [[nodiscard]] int reach(int round) const noexcept { return (ranks_ + (1 << round) - 1) >> round; }
   /// Bytes that the busiest rank, which is rank 0, reduces in all rounds.
   [[nodiscard]] std::size_t reduced_bytes(const Blocks& blocks) const noexcept {
