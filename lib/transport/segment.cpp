@@ -17,7 +17,7 @@ namespace chorus {
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t memfd_bytes = std::size_t{1} << 30U;  // sparse: only what is touched takes memory
+constexpr std::size_t memfd_bytes = std::size_t{1} << 34U;  // sparse: only what is touched takes memory
 
 /// A file descriptor that closes itself.
 class Descriptor {
