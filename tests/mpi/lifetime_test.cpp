@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many communicators: alive together, destroyed in any order, and made and freed without a trace.
+
+#include "mpi/job.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+/// This process's memory in use, in MB.
+double resident_mb() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  file >> pages >> pages;
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+void expect_that_it_works(const Communicator& comm) { ASSERT_EQ(allreduce(comm, 1, ReduceOp::sum), comm.size()); }
+
+TEST(Lifetime, TwoThousandCommunicatorsLiveTogether) {
+  const std::ptrdiff_t descriptors = open_descriptors();
+  std::vector<Communicator> comms;
+  for (int number = 0; number < 2000; ++number) {
+    comms.push_back(from_mpi(MPI_COMM_WORLD));
+    expect_that_it_works(comms.back());
+  }
+  EXPECT_LE(open_descriptors(), descriptors + 8);
+  for (const Communicator& comm : comms) expect_that_it_works(comm);
+}
+
+TEST(Lifetime, CommunicatorsAreDestroyedInAnotherOrderOnEachRank) {
+  std::mt19937 random(static_cast<unsigned>(job_rank()));
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    std::vector<Communicator> comms;
+    for (int number = 0; number < 20; ++number) {
+      comms.push_back(from_mpi(MPI_COMM_WORLD));
+      expect_that_it_works(comms.back());
+    }
+    std::ranges::shuffle(comms, random);
+    while (!comms.empty()) comms.pop_back();
+  }
+  expect_that_it_works(from_mpi(MPI_COMM_WORLD));
+}
+
+TEST(Lifetime, OfTwentyThousandCommunicatorsNothingStays) {
+  const auto make_and_free = [](int communicators) {  // every tenth is used, which is when it gets its memory
+    for (int number = 0; number < communicators; ++number) {
+      const Communicator comm = from_mpi(MPI_COMM_WORLD);
+      if (number % 10 == 0) expect_that_it_works(comm);
+    }
+  };
+  make_and_free(2000);
+  const std::ptrdiff_t descriptors = open_descriptors();
+  const double before_mb = resident_mb();
+  make_and_free(20'000);
+  EXPECT_LE(open_descriptors(), descriptors);
+  EXPECT_LT(resident_mb(), before_mb + 8);
+}
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// MPI's beginning and end. MPI runs once in a process, so each launch runs one of these tests.
+
+#include "mpi/job.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+void expect_that_it_works(const Communicator& comm) {
+  EXPECT_EQ(allreduce(comm, comm.rank() + 1, ReduceOp::sum), comm.size() * (comm.size() + 1) / 2);
+  std::vector<double> many(50'000, 1);
+  iallreduce(comm, many, ReduceOp::sum).wait();
+  EXPECT_EQ(many, std::vector<double>(many.size(), comm.size()));
+}
+
+/// MPI as an application starts it that gets at least `level`.
+void start_mpi(int level) {
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, level, &provided);
+  ASSERT_GE(provided, level);
+}
+
+void expect_that_it_works_under(int level) {
+  start_mpi(level);
+  {
+    const Environment environment;
+    expect_that_it_works(Communicator::world());
+  }
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  EXPECT_EQ(finalized, 0) << "it belongs to the application";
+  expect_that_it_works(Communicator::world());
+  MPI_Finalize();
+}
+
+TEST(Startup, OfTheApplicationSingle) { expect_that_it_works_under(MPI_THREAD_SINGLE); }
+TEST(Startup, OfTheApplicationFunneled) { expect_that_it_works_under(MPI_THREAD_FUNNELED); }
+TEST(Startup, OfTheApplicationSerialized) { expect_that_it_works_under(MPI_THREAD_SERIALIZED); }
+
+TEST(Startup, OfTheApplicationMultipleWithThreadsOnCommunicatorsOfTheirOwn) {
+  start_mpi(MPI_THREAD_MULTIPLE);
+  {
+    std::vector<Communicator> comms;
+    std::vector<OwnedComm*> mpi_comms;
+    for (int thread = 0; thread < 3; ++thread) {
+      mpi_comms.push_back(new OwnedComm(0, thread % 2 == 0 ? job_rank() : -job_rank()));
+      comms.push_back(from_mpi(mpi_comms.back()->get()));
+    }
+    std::vector<std::thread> threads;
+    for (const Communicator& comm : comms) {
+      threads.emplace_back([&comm] {
+        for (int repetition = 0; repetition < 200; ++repetition) expect_that_it_works(comm);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    comms.clear();
+    for (const OwnedComm* mpi_comm : mpi_comms) delete mpi_comm;
+  }
+  MPI_Finalize();
+}
+
+TEST(Startup, OfTheEnvironment) {
+  {
+    const Environment environment;
+    const Environment another;
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    EXPECT_NE(initialized, 0);
+    expect_that_it_works(Communicator::world());
+  }
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  EXPECT_NE(finalized, 0);
+}
+
+TEST(Startup, BeforeItNothingWorks) {
+  expect_error(outcome_of([] { static_cast<void>(Communicator::world()); }), ErrorCode::not_initialized,
+               {"Communicator::world", "make a chorus::Environment", "MPI_Init"});
+  expect_error(outcome_of([] { static_cast<void>(from_mpi(MPI_COMM_WORLD)); }), ErrorCode::not_initialized,
+               {"from_mpi", "make a chorus::Environment"});
+  const Environment environment;
+  expect_that_it_works(Communicator::world());
+}
+
+TEST(Startup, AfterTheEndNothingWorks) {
+  { const Environment environment; }
+  expect_error(outcome_of([] { const Environment environment; }), ErrorCode::not_initialized,
+               {"Environment", "cannot be started again"});
+  expect_error(outcome_of([] { static_cast<void>(Communicator::world()); }), ErrorCode::not_initialized,
+               {"Communicator::world", "before MPI_Finalize"});
+}
+
+TEST(Startup, CommunicatorsMayOutliveMpi) {
+  std::optional<Environment> environment(std::in_place);
+  const Communicator used = Communicator::world();
+  expect_that_it_works(used);
+  const Communicator unused = from_mpi(MPI_COMM_WORLD);
+  environment.reset();
+  for (const Communicator& comm : {used, unused}) {
+    EXPECT_GE(comm.rank(), 0);
+    EXPECT_GT(comm.size(), 0);
+    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"barrier", "MPI has been finalised"});
+  }
+}
+
+}  // namespace
+}  // namespace chorus::test
