@@ -27,7 +27,8 @@
 namespace chorus::allreduce_shared {
 namespace {
 
-constexpr std::size_t block_bytes = 16 * 1024;  // reduced, then copied on while it is still in the first-level cache
+constexpr std::size_t block_bytes =
+    std::size_t{16} * 1024;  // reduced, then copied on while it is still in the first-level cache
 
 bool applies(const Problem& problem) { return problem.shared; }
 
@@ -49,16 +50,16 @@ void copy_in(const SharedGroup& memory, Round round, const Pieces& pieces, Const
 }
 
 /// Reduces this rank's piece of everybody's slot into `out` and into this rank's slot of the next round.
-void reduce_own(SharedGroup& memory, Round round, const Pieces& pieces, const Reduction& reduction, const std::byte* in,
-                std::byte* out) {
+void reduce_own(SharedGroup& memory, Round round, const Pieces& pieces, const Reduction& reduction,
+                const Arguments& chunk) {
   const auto me = static_cast<std::size_t>(memory.rank());
   const std::size_t end = pieces.offset(memory.rank() + 1);
   for (std::size_t offset = pieces.offset(memory.rank()); offset < end; offset += block_bytes) {
     const std::size_t bytes = std::min(block_bytes, end - offset);
     const std::span<const std::byte*> inputs = memory.slots(round, offset);
-    inputs[me] = in + offset;
-    reduction.all(out + offset, inputs, bytes);
-    kernels::copy(memory.slot(round + 1, memory.rank()) + offset, out + offset, bytes, store_for(bytes));
+    inputs[me] = chunk.in + offset;
+    reduction.all(chunk.out + offset, inputs, bytes);
+    kernels::copy(memory.slot(round + 1, memory.rank()) + offset, chunk.out + offset, bytes, store_for(bytes));
   }
 }
 
@@ -79,17 +80,16 @@ Task<> run(Transport& transport, Arguments arguments) {
   do {
     const std::size_t bytes = std::min(memory.slot_bytes(), all - done);
     const Pieces pieces(bytes, memory.size());
-    const std::byte* in = arguments.in + done;
-    std::byte* out = arguments.out + done;
+    const Arguments chunk{arguments.call, arguments.in + done, arguments.out + done};
     const Round copied = co_await memory.open(data_slots);
-    copy_in(memory, copied, pieces, {in, bytes});
+    copy_in(memory, copied, pieces, {chunk.in, bytes});
     memory.arrive(copied);
     co_await memory.arrivals(copied);
     const Round reduced = co_await memory.open(data_slots);
-    reduce_own(memory, copied, pieces, reduction, in, out);
+    reduce_own(memory, copied, pieces, reduction, chunk);
     memory.arrive(reduced);
     co_await memory.arrivals(reduced);
-    copy_out(memory, reduced, pieces, out);
+    copy_out(memory, reduced, pieces, chunk.out);
     done += bytes;
   } while (done < all);
 }

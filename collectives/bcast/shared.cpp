@@ -14,7 +14,8 @@
 namespace chorus::bcast_shared {
 namespace {
 
-constexpr std::size_t longest_segment = 128 * 1024;  // shorter than a slot may be, so that the pipeline fills early
+/// Shorter than a slot may be, so that the pipeline fills early.
+constexpr std::size_t longest_segment = std::size_t{128} * 1024;
 
 bool applies(const Problem& problem) { return problem.shared; }
 

@@ -19,9 +19,10 @@ class ThreadWorld {
  public:
   struct Options {
     int ranks = 1;
-    std::vector<int> nodes = {};         ///< the node each rank pretends to be on; empty: all on one
-    std::size_t slot_bytes = 64 * 1024;  ///< length of a data slot, a multiple of 64; 0: no node has shared memory
-    Settings settings = {};              ///< for the communicators
+    std::vector<int> nodes = {};  ///< the node each rank pretends to be on; empty: all on one
+    /// Length of a data slot, a multiple of 64; 0: no node has shared memory.
+    std::size_t slot_bytes = std::size_t{64} * 1024;
+    Settings settings = {};  ///< for the communicators
   };
   /// Throws Error{invalid_argument} where `nodes` does not fit `ranks`.
   explicit ThreadWorld(const Options& options);
