@@ -71,6 +71,19 @@ bool MpiNative::supports(const Call& call) const noexcept {
   return !has_op(call.collective) || reduces_rightly(call.type, call.op);
 }
 
+// MPICH 4.0 crashes in a blocking reduce in place on another root than rank 0: there it gets a copy.
+const void* MpiNative::input_of_reduce(const Call& call, const Buffers& buffers, const void* in) {
+#ifdef MPICH_VERSION
+  if (in == MPI_IN_PLACE && call.root != 0) {
+    copy_.assign(buffers.in, buffers.in + call.bytes());
+    return copy_.data();
+  }
+#endif
+  static_cast<void>(call);
+  static_cast<void>(buffers);
+  return in;
+}
+
 void MpiNative::run(const Call& call, const Buffers& buffers) {
   const Translated t = translate(call, buffers, comm_);
   switch (call.collective) {
@@ -79,7 +92,8 @@ void MpiNative::run(const Call& call, const Buffers& buffers) {
     case Collective::bcast:
       return check_mpi(MPI_Bcast(t.out, t.count, t.type, call.root, comm_), "MPI_Bcast");
     case Collective::reduce:
-      return check_mpi(MPI_Reduce(t.in, t.out, t.count, t.type, t.op, call.root, comm_), "MPI_Reduce");
+      return check_mpi(MPI_Reduce(input_of_reduce(call, buffers, t.in), t.out, t.count, t.type, t.op, call.root, comm_),
+                       "MPI_Reduce");
     case Collective::allreduce:
       return check_mpi(MPI_Allreduce(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Allreduce");
     case Collective::allgather:

@@ -5,6 +5,10 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace chorus {
 
 /// MPI's own collectives on the user's communicator, in the order of the calls.
@@ -18,7 +22,10 @@ class MpiNative final : public Native {
   [[nodiscard]] bool test(std::uint64_t& ticket) override;
 
  private:
+  [[nodiscard]] const void* input_of_reduce(const Call& call, const Buffers& buffers, const void* in);
+
   MPI_Comm comm_;
+  std::vector<std::byte> copy_;
 };
 
 }  // namespace chorus
