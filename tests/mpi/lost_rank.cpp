@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of which the last rank stops in the middle. Each other rank prints what its next call said and after what time.
-//   lost_rank killed|stopped
+// A job of which the last rank stops in the middle. Each other rank writes what its next call said, and after what
+// time, into a file: launchers lose output when a rank dies.
+//   lost_rank killed|stopped FOLDER
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +22,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Prints how the call that the last rank never makes ends.
-void report(const chorus::Communicator& comm) {
+/// Writes how the call ends before which the last rank stops.
+void report(const chorus::Communicator& comm, const std::string& folder) {
   const auto began = std::chrono::steady_clock::now();
   std::vector<double> data(1000, 1);
   std::string text = "no error";
@@ -31,21 +33,23 @@ void report(const chorus::Communicator& comm) {
     text = std::string(chorus::name(error.code())) + ": " + error.what();
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  std::printf("rank %d after %.2f s: %s\n", comm.rank(), took.count(), text.c_str());
-  std::fflush(stdout);
+  std::ofstream(fmt::format("{}/{}", folder, comm.rank()))
+      << fmt::format("rank {} after {:.2f} s: {}\n", comm.rank(), took.count(), text);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const bool killed = argc > 1 && std::string_view(argv[1]) == "killed";
+  if (argc != 3) return 2;
+  const bool killed = std::string_view(argv[1]) == "killed";
+  const std::string folder = argv[2];
   const chorus::Communicator comm = chorus::Communicator::world();
   const int last = comm.size() - 1;
   int process = getpid();
   chorus::bcast(comm, std::span<int>(&process, 1), last);
   chorus::barrier(comm);
-  if (comm.rank() == 0) std::printf("the last rank is pid %d\n", process);
+  if (comm.rank() == 0) std::ofstream(folder + "/pid") << process << '\n';
   if (comm.rank() == last) raise(killed ? SIGKILL : SIGSTOP);
   if (!killed && comm.rank() == 0) {
     std::thread([process] {
@@ -53,7 +57,7 @@ int main(int argc, char** argv) {
       kill(process, SIGCONT);
     }).detach();
   }
-  report(comm);
+  report(comm, folder);
   if (killed) {
     std::this_thread::sleep_for(2s);  // the others are to see one rank lost
     _exit(0);                         // MPI_Finalize would wait for it
