@@ -22,8 +22,8 @@ namespace {
 bool applies(const Problem& /*problem*/) { return true; }
 
 Traffic traffic(const Problem& problem) {
-  const int rounds = std::bit_width(static_cast<unsigned>(problem.ranks - 1));
-  return {.shared = {}, .messages = {.messages = static_cast<double>(rounds), .bytes = 0, .reduced = 0}};
+  const auto rounds = static_cast<double>(std::bit_width(static_cast<unsigned>(problem.ranks - 1)));
+  return {.shared = {}, .messages = {.messages = rounds, .bytes = 0, .reduced = 0}};
 }
 
 Task<> run(Transport& transport, Arguments /*arguments*/) {
