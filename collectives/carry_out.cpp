@@ -22,11 +22,18 @@ void divide_average(const Transport& transport, const Arguments& arguments) {
   kernels::divide(arguments.out, call.count, call.type, transport.size());
 }
 
+/// Ranks that do not take the same algorithm make different calls.
+Call with_algorithm(Call call, const Algorithm& algorithm) {
+  const std::span<const Algorithm* const> all = algorithms(call.collective);
+  call.algorithm = static_cast<std::uint8_t>(std::ranges::find(all, &algorithm) - all.begin() + 1);
+  return call;
+}
+
 }  // namespace
 
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments) {
   if (SharedGroup* memory = transport.node_memory()) {
-    memory->begin(arguments.call);
+    memory->begin(with_algorithm(arguments.call, algorithm));
     if (!algorithm.arrives) {
       const Round round = co_await memory->open(line_slots);
       memory->arrive(round);
@@ -39,7 +46,7 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
 
 void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments) {
   if (SharedGroup* memory = transport.node_memory()) {
-    memory->begin(arguments.call);
+    memory->begin(with_algorithm(arguments.call, algorithm));
     if (!algorithm.arrives) {
       const Round round = memory->open_now(line_slots);
       memory->arrive(round);

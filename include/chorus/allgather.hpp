@@ -25,7 +25,7 @@ CHORUS_API Request iallgather(const Communicator&, const Buffers&, const Collect
 ///          sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch} where ranks disagree
 ///          on the call; Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 void allgather(const Communicator& comm, const In& in, Out&& out, const CollectiveOptions& options = {}) {
   detail::allgather(comm, detail::buffers(in, out), options);
 }
@@ -38,7 +38,7 @@ void allgather(const Communicator& comm, InOut&& inout, const CollectiveOptions&
 
 /// Starts it and returns; the buffers belong to the request until it is complete.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 [[nodiscard]] Request iallgather(const Communicator& comm, const In& in, Out&& out,
                                  const CollectiveOptions& options = {}) {
   return detail::iallgather(comm, detail::buffers(in, out), options);

@@ -29,7 +29,7 @@ CHORUS_API Request iallreduce(const Communicator&, const Buffers&, ReduceOp, con
 ///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
 ///          unspecified and `comm` broken.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 void allreduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, const CollectiveOptions& options = {}) {
   detail::allreduce(comm, detail::buffers(in, out), op, options);
 }
@@ -49,7 +49,7 @@ template <Element T>
 
 /// Starts it and returns; the buffers belong to the request until it is complete.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 [[nodiscard]] Request iallreduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
                                  const CollectiveOptions& options = {}) {
   return detail::iallreduce(comm, detail::buffers(in, out), op, options);

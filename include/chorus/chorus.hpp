@@ -2,16 +2,16 @@
 #pragma once
 
 // Everything but the interop headers.
-#include <chorus/allgather.hpp>       // IWYU pragma: export
-#include <chorus/allreduce.hpp>       // IWYU pragma: export
-#include <chorus/barrier.hpp>         // IWYU pragma: export
-#include <chorus/bcast.hpp>           // IWYU pragma: export
-#include <chorus/communicator.hpp>    // IWYU pragma: export
-#include <chorus/element.hpp>         // IWYU pragma: export
-#include <chorus/environment.hpp>     // IWYU pragma: export
-#include <chorus/error.hpp>           // IWYU pragma: export
-#include <chorus/options.hpp>         // IWYU pragma: export
-#include <chorus/reduce.hpp>          // IWYU pragma: export
-#include <chorus/reduce_op.hpp>       // IWYU pragma: export
+#include <chorus/allgather.hpp>             // IWYU pragma: export
+#include <chorus/allreduce.hpp>             // IWYU pragma: export
+#include <chorus/barrier.hpp>               // IWYU pragma: export
+#include <chorus/bcast.hpp>                 // IWYU pragma: export
+#include <chorus/communicator.hpp>          // IWYU pragma: export
+#include <chorus/element.hpp>               // IWYU pragma: export
+#include <chorus/environment.hpp>           // IWYU pragma: export
+#include <chorus/error.hpp>                 // IWYU pragma: export
+#include <chorus/options.hpp>               // IWYU pragma: export
+#include <chorus/reduce.hpp>                // IWYU pragma: export
+#include <chorus/reduce_op.hpp>             // IWYU pragma: export
 #include <chorus/reduce_scatter_block.hpp>  // IWYU pragma: export
-#include <chorus/request.hpp>         // IWYU pragma: export
+#include <chorus/request.hpp>               // IWYU pragma: export

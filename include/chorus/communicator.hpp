@@ -19,8 +19,8 @@ class CommunicatorState;
 class CHORUS_API Communicator {
  public:
   /// All ranks of the job. Called by all of them (the first time it is a collective).
-  /// Throws   Error{not_initialized} before MPI is initialised or after it is finalised;
-  ///          Error{invalid_environment} on every rank where a CHORUS_ variable of rank 0 is wrong.
+  /// Throws   Error{not_initialized} before MPI is initialised or after it is finalised. Where a CHORUS_ variable of
+  ///          rank 0 is wrong, the first collective throws Error{invalid_environment} on every rank.
   [[nodiscard]] static Communicator world();
 
   /// This process's number, from 0 to size() - 1.

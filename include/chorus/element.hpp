@@ -13,7 +13,20 @@ namespace chorus {
 
 /// What an element is, independent of how C++ spells it: `long` and `long long` are both `int64` on Linux.
 enum class DataType : std::uint8_t {
-  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, long_double
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  long_double
 };
 inline constexpr int data_type_count = 14;
 
@@ -26,19 +39,25 @@ inline constexpr int data_type_count = 14;
 /// A type a collective can carry: every integer and floating type of C++ (`bool` and the character types among
 /// them), `float16_t` and `bfloat16_t`.
 template <class T>
-concept Element = !std::is_const_v<T> && !std::is_volatile_v<T> &&
-                  (std::integral<T> || std::floating_point<T> || std::same_as<T, float16_t> ||
-                   std::same_as<T, bfloat16_t>);
+concept Element =
+    !std::is_const_v<T> && !std::is_volatile_v<T> &&
+    (std::integral<T> || std::floating_point<T> || std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>);
 
 /// The DataType of `T`.
 template <Element T>
 [[nodiscard]] consteval DataType data_type_of() noexcept {
-  if constexpr (std::same_as<T, bool>) return DataType::boolean;
-  else if constexpr (std::same_as<T, float16_t>) return DataType::float16;
-  else if constexpr (std::same_as<T, bfloat16_t>) return DataType::bfloat16;
-  else if constexpr (std::same_as<T, float>) return DataType::float32;
-  else if constexpr (std::same_as<T, double>) return DataType::float64;
-  else if constexpr (std::same_as<T, long double>) return DataType::long_double;
+  if constexpr (std::same_as<T, bool>)
+    return DataType::boolean;
+  else if constexpr (std::same_as<T, float16_t>)
+    return DataType::float16;
+  else if constexpr (std::same_as<T, bfloat16_t>)
+    return DataType::bfloat16;
+  else if constexpr (std::same_as<T, float>)
+    return DataType::float32;
+  else if constexpr (std::same_as<T, double>)
+    return DataType::float64;
+  else if constexpr (std::same_as<T, long double>)
+    return DataType::long_double;
   else {
     constexpr DataType by_size[2][4] = {{DataType::uint8, DataType::uint16, DataType::uint32, DataType::uint64},
                                         {DataType::int8, DataType::int16, DataType::int32, DataType::int64}};
@@ -49,9 +68,9 @@ template <Element T>
 
 /// Contiguous elements to read: a span, vector, array, ...
 template <class R>
-concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                       Element<std::ranges::range_value_t<R>> &&
-                       !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+concept ElementRange =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>> &&
+    !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
 /// Contiguous elements to write.
 template <class R>
@@ -61,6 +80,6 @@ concept WritableElementRange =
 /// Two ranges of one element type, the first to read, the second to write.
 template <class In, class Out>
 concept ElementRanges = ElementRange<In> && WritableElementRange<Out> &&
-                        std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>;
+    std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>;
 
 }  // namespace chorus

@@ -28,7 +28,7 @@ CHORUS_API Request ireduce(const Communicator&, const Buffers&, ReduceOp, int ro
 ///          does not apply; Error{mismatch} where ranks disagree on the call (a rank other than the root may learn
 ///          it at its next call); Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 void reduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, int root,
             const CollectiveOptions& options = {}) {
   detail::reduce(comm, detail::buffers(in, out), op, root, options);
@@ -43,7 +43,7 @@ void reduce(const Communicator& comm, InOut&& inout, ReduceOp op, int root, cons
 
 /// Starts it and returns; the buffers belong to the request until it is complete.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 [[nodiscard]] Request ireduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, int root,
                               const CollectiveOptions& options = {}) {
   return detail::ireduce(comm, detail::buffers(in, out), op, root, options);

@@ -11,10 +11,21 @@ namespace chorus {
 /// min, max        every type; the result is unspecified where an operand is not a number
 /// average         every type but bool: the sum divided by the number of ranks; integers wrap around in the sum
 ///                 and are then truncated towards zero
-/// logical_*       integers and bool: zero is false, the result is 0 or 1
+/// logical_*       integers and bool: zero is false, the result is 0 or 1, but with a single
+///                 rank the element as it is
 /// bitwise_*       integers and bool
 enum class ReduceOp : std::uint8_t {
-  sum, product, min, max, average, logical_and, logical_or, logical_xor, bitwise_and, bitwise_or, bitwise_xor
+  sum,
+  product,
+  min,
+  max,
+  average,
+  logical_and,
+  logical_or,
+  logical_xor,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor
 };
 inline constexpr int reduce_op_count = 11;
 

@@ -27,7 +27,7 @@ CHORUS_API Request ireduce_scatter_block(const Communicator&, const Buffers&, Re
 ///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
 ///          unspecified and `comm` broken.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 void reduce_scatter_block(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
                           const CollectiveOptions& options = {}) {
   detail::reduce_scatter_block(comm, detail::buffers(in, out), op, options);
@@ -36,14 +36,13 @@ void reduce_scatter_block(const Communicator& comm, const In& in, Out&& out, Red
 /// The same in place: `inout` [size * n] holds this rank's contribution; its first n elements then hold the result,
 /// the others are unspecified.
 template <WritableElementRange InOut>
-void reduce_scatter_block(const Communicator& comm, InOut&& inout, ReduceOp op,
-                          const CollectiveOptions& options = {}) {
+void reduce_scatter_block(const Communicator& comm, InOut&& inout, ReduceOp op, const CollectiveOptions& options = {}) {
   detail::reduce_scatter_block(comm, detail::buffers(inout), op, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.
 template <ElementRange In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 [[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
                                             const CollectiveOptions& options = {}) {
   return detail::ireduce_scatter_block(comm, detail::buffers(in, out), op, options);

@@ -19,7 +19,8 @@ struct Call {
   DataType type = DataType::uint8;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  std::size_t count = 0;  ///< elements of one block: what a rank contributes, or gets for reduce_scatter_block
+  std::size_t count = 0;       ///< elements of one block: what a rank contributes, or gets for reduce_scatter_block
+  std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
 
   [[nodiscard]] std::size_t bytes() const noexcept { return count * size_of(type); }
   friend bool operator==(const Call&, const Call&) = default;
@@ -28,7 +29,9 @@ struct Call {
 /// 40 bits that are the same on ranks that make the same call, and almost surely different otherwise.
 [[nodiscard]] constexpr std::uint64_t signature(const Call& call) noexcept {
   std::uint64_t word = static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
-                       static_cast<std::uint64_t>(call.op) << 16U | static_cast<std::uint64_t>(call.root) << 24U;
+                       static_cast<std::uint64_t>(call.op) << 16U |
+                       static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 24U |
+                       static_cast<std::uint64_t>(call.algorithm) << 56U;
   word = (word ^ call.count * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;  // a bijection of each, mixed
   return word >> 24U;
 }

@@ -71,6 +71,7 @@ std::string describe(const Call& call) {
   if (call.collective != Collective::barrier) text += fmt::format(" of {} {}", call.count, name(call.type));
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);
+  if (call.algorithm != 0) text += fmt::format(" (algorithm {} of its list)", call.algorithm);
   return text;
 }
 

@@ -22,6 +22,9 @@ namespace chorus {
 namespace {
 
 constexpr std::string_view prefix = "CHORUS_";
+// What the module files of clusters set for a package; these are no settings.
+constexpr std::array<std::string_view, 10> of_modules = {"ROOT", "HOME", "DIR", "PREFIX",  "PATH",
+                                                         "BIN",  "LIB",  "INC", "INCLUDE", "VERSION"};
 constexpr std::array<std::string_view, 4> shared_memory_names = {"auto", "memfd", "named", "off"};
 
 [[noreturn]] void reject(std::string_view variable, std::string_view value, std::string_view expected) {
@@ -114,6 +117,8 @@ Settings Settings::parse(const char* const* environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
+    if (std::ranges::find(of_modules, entry.substr(prefix.size(), equals - prefix.size())) != of_modules.end())
+      continue;
     apply(settings, entry.substr(0, equals), entry.substr(equals + 1));
   }
   return settings;

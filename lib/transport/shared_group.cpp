@@ -33,7 +33,7 @@ void SharedGroup::begin(const Call& call) noexcept {
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
   record.word.store(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
-                        static_cast<std::uint64_t>(call.op) << 16U |
+                        static_cast<std::uint64_t>(call.op) << 16U | static_cast<std::uint64_t>(call.algorithm) << 24U |
                         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
                     std::memory_order_relaxed);
   record.count.store(call.count, std::memory_order_relaxed);
@@ -151,6 +151,7 @@ std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64
     read.call.collective = static_cast<Collective>(word & 0xFFU);
     read.call.type = static_cast<DataType>(word >> 8U & 0xFFU);
     read.call.op = static_cast<ReduceOp>(word >> 16U & 0xFFU);
+    read.call.algorithm = static_cast<std::uint8_t>(word >> 24U & 0xFFU);
     read.call.root = static_cast<int>(word >> 32U);
     read.call.count = record.count.load(std::memory_order_acquire);
     if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) continue;

@@ -42,7 +42,7 @@ struct alignas(64) Line {
 /// The last calls a rank has begun, for those who report that ranks differ or are missing.
 struct CallRecord {
   std::atomic<std::uint64_t> number{0};  ///< counts this rank's calls on the communicator, from 1
-  std::atomic<std::uint64_t> word{0};    ///< collective, type, op, root
+  std::atomic<std::uint64_t> word{0};    ///< collective, type, op, algorithm, root
   std::atomic<std::uint64_t> count{0};
 };
 inline constexpr int call_records = 8;

@@ -86,6 +86,10 @@ TEST(Settings, ReadTheEndsOfTheRanges) {
   EXPECT_FALSE(parse({"CHORUS_LOG=off"}).log);
 }
 
+TEST(Settings, LeaveVariablesOfModuleFilesAlone) {
+  EXPECT_NO_THROW(parse({"CHORUS_ROOT=/opt/chorus", "CHORUS_LIB=/opt/chorus/lib", "CHORUS_VERSION=0.1"}));
+}
+
 TEST(Settings, OfTwoEntriesTheLastCounts) {
   EXPECT_EQ(parse({"CHORUS_NODE_RANKS=3", "CHORUS_NODE_RANKS=4"}).node_ranks, 4);
 }

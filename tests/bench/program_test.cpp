@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs chorus-bench under mpirun and reads its pipes and files. MPIRUN and CHORUS_BENCH say where the programs are.
+// Runs chorus-bench under mpirun and reads its pipes and files. MPIRUN and BENCH_PROGRAM say where the programs are.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ class Program : public testing::Test {
   Outcome run(int ranks, const std::string& arguments, const std::string& prefix = "") const {
     const std::string command =
         fmt::format("timeout -k 5 60 {} -n {} {} {} {} >{} 2>{}", std::getenv("MPIRUN"), ranks, prefix,
-                    std::getenv("CHORUS_BENCH"), arguments, path("output"), path("errors"));
+                    std::getenv("BENCH_PROGRAM"), arguments, path("output"), path("errors"));
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(path("output")), contents(path("errors"))};
   }

@@ -44,6 +44,10 @@ void allreduces(const Communicator& comm, std::size_t bytes, const CollectiveOpt
   allreduce(comm, data, Op, options);
 }
 
+void allreduces_another_way(const Communicator& comm, std::size_t bytes, const CollectiveOptions& /*options*/) {
+  allreduces<float>(comm, bytes, {.algorithm = "recursive_doubling"});
+}
+
 template <int Root>
 void broadcasts(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
   std::vector<float> data = elements<float>(bytes);
@@ -79,6 +83,7 @@ constexpr Disagreement disagreements[] = {
     {"count", allreduces<float>, allreduces<float, ReduceOp::sum, 1>, "float32 by sum", "float32 by sum"},
     {"type", allreduces<float>, allreduces<std::int32_t>, "float32 by sum", "int32 by sum"},
     {"operation", allreduces<float>, allreduces<float, ReduceOp::max>, "float32 by sum", "float32 by max"},
+    {"algorithm", allreduces<float>, allreduces_another_way, "float32 by sum (algorithm", "(algorithm 7 of"},
     {"collective", allreduces<float>, waits, "allreduce of", "barrier"},
     {"nonblocking", allreduces<float>, starts_and_waits, "float32 by sum", "float64 by sum"},
     {"bcast_root", broadcasts<0>, broadcasts<2>, "with root 0", "with root 2"},

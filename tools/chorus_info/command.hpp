@@ -19,8 +19,8 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `chorus-info topology` and so on. Each subcommand is one such function, which adds its options to `command`, and one row of
-/// the table in main.cpp.
+/// `chorus-info topology` and so on. Each subcommand is one such function, which adds its options to `command`, and one
+/// row of the table in main.cpp.
 [[nodiscard]] Action add_topology(CLI::App& command);
 [[nodiscard]] Action add_explain(CLI::App& command);
 [[nodiscard]] Action add_algorithms(CLI::App& command);

@@ -18,7 +18,7 @@ struct Buffers {
 };
 
 template <class In, class Out>
-  requires ElementRanges<In, Out>
+requires ElementRanges<In, Out>
 [[nodiscard]] Buffers buffers(const In& in, Out& out) noexcept {
   return {std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), std::ranges::size(out),
           data_type_of<std::ranges::range_value_t<In>>()};

@@ -12,6 +12,7 @@ namespace chorus {
 ///
 /// Memory   `comm` is kept, not duplicated: free it after the chorus communicator. It may be used for other things
 ///          meanwhile; where MPI's own collective is chosen chorus calls it on `comm`, in the order of the calls.
+///          After a time limit has passed inside such a call `comm` is left in the middle of it: free it then.
 /// Throws   Error{not_initialized} before MPI is initialised or after it is finalised; Error{invalid_argument} where
 ///          `comm` is MPI_COMM_NULL or an intercommunicator.
 [[nodiscard]] CHORUS_API Communicator from_mpi(MPI_Comm comm);
