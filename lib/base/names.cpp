@@ -71,8 +71,12 @@ std::string describe(const Call& call) {
   if (call.collective != Collective::barrier) text += fmt::format(" of {} {}", call.count, name(call.type));
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);
-  if (call.algorithm != 0) text += fmt::format(" (algorithm {} of its list)", call.algorithm);
   return text;
+}
+
+std::string describe_with_algorithm(const Call& call) {
+  return call.algorithm == 0 ? describe(call)
+                             : fmt::format("{} (algorithm {} of its list)", describe(call), call.algorithm);
 }
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept {

@@ -219,7 +219,7 @@ Error CommunicatorState::mismatch(const Call& call) const {
       last = memory.recorded(peer);
     }
     const auto recorded = memory.recorded(peer, number);
-    std::string& ranks = ranks_by_call[recorded ? chorus::describe(recorded->call) : "not arrived"];
+    std::string& ranks = ranks_by_call[recorded ? describe_with_algorithm(recorded->call) : "not arrived"];
     ranks += fmt::format("{}{}", ranks.empty() ? "" : " ", memory.communicator_rank(peer));
   }
   std::string table;
