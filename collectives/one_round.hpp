@@ -9,8 +9,9 @@
 
 namespace chorus {
 
-/// Below this many bytes plain stores into shared memory are faster than streamed ones.
-inline constexpr std::size_t streaming_from = 1024;
+/// Below this many bytes plain stores into shared memory are faster than streamed ones, or lose little: where the cores
+/// are near each other streaming pays later than where they are far apart.
+inline constexpr std::size_t streaming_from = 4096;
 
 inline kernels::Store store_for(std::size_t bytes) noexcept {
   return bytes < streaming_from ? kernels::Store::cached : kernels::Store::streamed;
