@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 namespace chorus {
@@ -22,6 +23,12 @@ const Candidate& named(const std::vector<Candidate>& candidates, const Problem& 
   throw Error(code,
               fmt::format("{}: {} names no algorithm of this collective: \"{}\"; did you mean \"{}\"? There are {}",
                           name(problem.call.collective), source, wish, nearest(wish, names), joined(names)));
+}
+
+std::string variable_of(Collective collective) {
+  std::string variable = fmt::format("CHORUS_{}", name(collective));
+  std::ranges::transform(variable, variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
+  return variable;
 }
 
 double best_known(const Candidate& candidate, bool measured_only) {
@@ -64,7 +71,8 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
   }
   if (!wishes.environment.empty()) {
     const Candidate& wish =
-        named(choice.candidates, problem, wishes.environment, "the environment", ErrorCode::invalid_environment);
+        named(choice.candidates, problem, wishes.environment,
+              "the environment variable " + variable_of(problem.call.collective), ErrorCode::invalid_environment);
     if (wish.applies) {
       take(choice, wish, "named by the environment");
       return choice;

@@ -54,23 +54,28 @@ Choice choose_here(const CommunicatorState& state, const Problem& problem, const
 
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options) {
   if (!state.ready()) co_await state.set_up();
-  const Algorithm& algorithm = chosen(state, arguments.call, options);
+  const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
   co_await carry_out(algorithm, state.transport(), arguments);
 }
 
 }  // namespace
 
-const Algorithm& chosen(CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
+const Algorithm& chosen(CommunicatorState& state, const Call& call, const CollectiveOptions& options, Form form) {
   Call key = call;
   key.root = 0;  // does not matter to the choice
   CommunicatorState::Choice& known = state.choices[signature(key) % state.choices.size()];
-  if (options.algorithm.empty() && known.algorithm != nullptr && known.call == key) {
-    return *static_cast<const Algorithm*>(known.algorithm);
+  const bool named = !options.algorithm.empty();
+  const auto* const last = static_cast<const Algorithm*>(known.algorithm);
+  if (last != nullptr && known.call == key && known.request == (form == Form::request) && known.named == named &&
+      (!named || last->name == options.algorithm)) {
+    return *last;
   }
   const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
-  const Choice choice =
-      choose_here(state, problem_of(call, state.transport()), {options.algorithm, environment}, tuning_of(state));
-  if (options.algorithm.empty()) known = {key, choice.algorithm};
+  Problem problem = problem_of(call, state.transport());
+  // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
+  if (form == Form::request && !named) problem.native = false;
+  const Choice choice = choose_here(state, problem, {options.algorithm, environment}, tuning_of(state));
+  known = {key, choice.algorithm, named, form == Form::request};
   return *choice.algorithm;
 }
 
@@ -78,7 +83,7 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
   state.enter(arguments.call);
   try {
     if (!state.ready()) state.drive(state.set_up(), options.timeout);
-    const Algorithm& algorithm = chosen(state, arguments.call, options);
+    const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
     // Inside MPI's own collective nobody looks at the clock: with a time limit it is polled instead.
     const bool limited = options.timeout.count() > 0 || state.settings().timeout.count() > 0;
     if (algorithm.now != nullptr && (algorithm.arrives || !limited)) {

@@ -12,7 +12,8 @@ namespace chorus {
 class CHORUS_API Environment {
  public:
   Environment();
-  /// Finalises MPI if the constructor initialised it; waits for all ranks then.
+  /// Finalises MPI if the constructor initialised it; waits for all ranks then. Where an exception leaves its scope it
+  /// aborts the job instead, as the other ranks would wait for this one for ever.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;

@@ -94,7 +94,6 @@ class Wait {
   Clock::time_point began{};     ///< set at the first look at the clock
   Clock::time_point looked{};    ///< the last look whether to go on
   Clock::time_point examined{};  ///< the last look at the peers' processes
-  std::chrono::nanoseconds timeout{};
   bool warned = false;
 
  private:

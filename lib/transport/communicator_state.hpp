@@ -89,7 +89,10 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[noreturn]] void fail(const Call& call);
 
   /// Makes each later call throw Error{broken} with `reason`.
-  void close(const std::string& reason) { broken_ = reason; }
+  void close(const std::string& reason) {
+    broken_ = reason;
+    engine_->cancel(queue_, std::make_exception_ptr(Error(ErrorCode::broken, reason)));
+  }
 
   void idle(Wait& wait, Bell* bell) override;
 
@@ -97,6 +100,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   struct Choice {
     Call call;
     const void* algorithm = nullptr;
+    bool named = false;    ///< by the call's option
+    bool request = false;  ///< for a nonblocking call
   };
   std::array<Choice, 64> choices;
   std::shared_ptr<const void> tuning;
@@ -142,8 +147,6 @@ class PendingCall {
   void wait();
 
  private:
-  void tell_result();
-
   std::shared_ptr<CommunicatorState> state_;
   Call call_;
   ParkedOperation parked_;

@@ -11,6 +11,7 @@ namespace chorus {
 namespace {
 
 constexpr int notice_channel = MpiChannel::tags_each - 1;
+constexpr int longest_cancel = 100'000;  // polls, some milliseconds
 
 static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
 
@@ -122,7 +123,10 @@ void MpiTransport::cancel(Exchange& exchange) noexcept {
   whole_ = false;
   if (MPI_Request receive = request_of(exchange.tickets.receive); receive != MPI_REQUEST_NULL) {
     MPI_Cancel(&receive);
-    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    int done = 0;  // at once, unless its message has begun to come from a rank that will not finish it
+    for (int tries = 0; done == 0 && tries < longest_cancel; ++tries) {
+      if (MPI_Test(&receive, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    }
   }
   if (MPI_Request send = request_of(exchange.tickets.send); send != MPI_REQUEST_NULL) MPI_Request_free(&send);
   exchange.tickets = {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)};

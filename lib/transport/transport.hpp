@@ -71,7 +71,8 @@ class Transport {
   virtual Exchange start(const Envelope& envelope) = 0;
   /// True once both messages of `exchange` are done. Throws Error{transport} where they cannot be.
   virtual bool test(Exchange& exchange) = 0;
-  /// Gives up the messages of `exchange`; what they point to is not touched after this returns.
+  /// Gives up the messages of `exchange`. What they point to is not touched after this returns, but where a message is
+  /// half way over MPI, which cannot take it back.
   virtual void cancel(Exchange& exchange) noexcept = 0;
 
   Exchange send(ConstBytes outgoing, int destination, Where where = Where::here()) {

@@ -112,7 +112,8 @@ TEST(Choose, RefusesAnOptionThatDoesNotApply) {
 TEST(Choose, RefusesAnEnvironmentThatNamesNoAlgorithm) {
   EXPECT_THAT(refusal(on_one_node(Collective::bcast, 1), {.option = {}, .environment = "binominal"},
                       ErrorCode::invalid_environment),
-              AllOf(HasSubstr("bcast: the environment names no algorithm"), HasSubstr("did you mean \"binomial\"?")));
+              AllOf(HasSubstr("bcast: the environment variable CHORUS_BCAST names no algorithm"),
+                    HasSubstr("did you mean \"binomial\"?")));
 }
 
 TEST(Choose, PassesOverAnEnvironmentThatDoesNotApply) {

@@ -53,7 +53,7 @@ void show(const Problem& problem, const Choice& choice) {
   fmt::print("  {:<24}{:>14}{:>14}\n", "algorithm", "predicted us", "measured us");
   for (const Candidate& candidate : choice.candidates) {
     if (!candidate.applies) {
-      fmt::print("  {:<24}{:>14}{:>14}\n", candidate.algorithm->name, "-", "does not apply");
+      fmt::print("  {:<24}{:>14}   does not apply\n", candidate.algorithm->name, "-");
       continue;
     }
     const std::string measured = candidate.measured_us ? fmt::format("{:.2f}", *candidate.measured_us) : "-";
