@@ -44,6 +44,19 @@ void take(Choice& choice, const Candidate& candidate, std::string reason) {
 
 }  // namespace
 
+double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
+  const double task_us = algorithm.now == nullptr ? links.task_us : 0;
+  return links.microseconds(algorithm.traffic(problem), problem) + task_us;
+}
+
+const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
+  const auto time = [&](const Algorithm* algorithm) {
+    return algorithm->applies(problem) ? predicted_us(*algorithm, problem, links)
+                                       : std::numeric_limits<double>::infinity();
+  };
+  return **std::ranges::min_element(algorithms(problem.call.collective), {}, time);
+}
+
 Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning) {
   Choice choice;
   for (const Algorithm* algorithm : algorithms(problem.call.collective)) {
@@ -51,8 +64,7 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
     candidate.algorithm = algorithm;
     candidate.applies = algorithm->applies(problem);
     if (candidate.applies) {
-      candidate.predicted_us = tuning.links.microseconds(algorithm->traffic(problem), problem);
-      if (algorithm->now == nullptr) candidate.predicted_us += tuning.links.task_us;
+      candidate.predicted_us = predicted_us(*algorithm, problem, tuning.links);
       candidate.measured_us = tuning.microseconds(problem, algorithm->name);
     }
     choice.candidates.push_back(candidate);

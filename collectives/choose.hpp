@@ -34,6 +34,12 @@ struct Choice {
   std::string reason;
 };
 
+/// The time of `algorithm`, which applies, by the model; for algorithms driven as tasks with what that costs.
+[[nodiscard]] double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links);
+
+/// The fastest algorithm by the model. For the phases of an algorithm that is made of others; allocates nothing.
+[[nodiscard]] const Algorithm& fastest(const Problem& problem, const LinkModel& links);
+
 /// Chooses by what is equal on all ranks alone, so that no two choose apart. The option is obeyed or refused; the
 /// environment is obeyed where its algorithm applies; then the fastest by measurement if there are measurements, or by
 /// the model.

@@ -24,7 +24,8 @@ Problem phase(const Problem& whole, Collective collective, int ranks, bool insid
   return problem;
 }
 
-const Algorithm& fastest(const Problem& problem) { return *choose(problem, {}, Tuning()).algorithm; }
+/// The algorithm of a phase.
+const Algorithm& fastest(const Problem& problem) { return chorus::fastest(problem, LinkModel()); }
 
 bool applies(const Problem& problem) {
   return problem.nodes > 1 && problem.nodes < problem.ranks && problem.slot_bytes > 0;

@@ -13,7 +13,7 @@ struct Bell {
   std::atomic<std::uint32_t> sleepers{0};
 
   /// Wakes whoever sleeps; costs one load where nobody does. A sleeper that comes at the same moment may miss it and
-  /// wakes by its time limit, unless a sequentially consistent fence stands between the change it waits for and this.
+  /// wakes by its time limit; SharedGroup::announce, which costs more, misses none.
   void ring() noexcept {
     if (sleepers.load(std::memory_order_relaxed) != 0) wake();
   }

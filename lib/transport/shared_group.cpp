@@ -56,8 +56,9 @@ std::optional<Round> SharedGroup::needed_for(Round round, int slots) const noexc
 }
 
 void SharedGroup::announce() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // the arrival before the look for sleepers
-  page(rank()).bell.ring();
+  Bell& bell = page(rank()).bell;
+  // Read, modified and written, so that a sleeper counts itself before, and is seen, or after, and sees the arrival.
+  if (bell.sleepers.fetch_add(0, std::memory_order_seq_cst) != 0) bell.wake();
   if (published_) published_();
 }
 

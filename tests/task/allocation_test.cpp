@@ -12,6 +12,7 @@
 #include <new>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -74,8 +75,9 @@ long allocations_of(World& world, const Algorithm& algorithm, const Call& call) 
 
 TEST_P(Allocations, EndWithTheFirstCalls) {
   for (const WorldKind kind : {WorldKind::simulated, WorldKind::threads}) {
-    for (const std::size_t count : {1, 1000}) {
-      const auto world = make_world({.kind = kind, .ranks = ranks, .slot_bytes = 1024});
+    for (const auto& [nodes, count] : std::vector<std::pair<std::vector<int>, std::size_t>>{
+             {{}, 1}, {{}, 1000}, {{0, 0, 1, 1}, 1}, {{0, 0, 1, 1}, 1000}}) {
+      const auto world = make_world({.kind = kind, .ranks = ranks, .nodes = nodes, .slot_bytes = 1024});
       const Call call{Collective::allreduce, DataType::float32, ReduceOp::sum, 0, count};
       if (!GetParam()->applies(problem_of(call, world->transport(0)))) continue;
       EXPECT_EQ(allocations_of(*world, *GetParam(), call), 0) << kind << ", " << count << " elements";
