@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "carry_out.hpp"
 
+#include "base/names.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/native.hpp"
 #include "transport/shared_group.hpp"
@@ -10,14 +11,9 @@
 namespace chorus {
 namespace {
 
-bool reduces(Collective collective) noexcept {
-  return collective == Collective::reduce || collective == Collective::allreduce ||
-         collective == Collective::reduce_scatter_block;
-}
-
 void divide_average(const Transport& transport, const Arguments& arguments) {
   const Call& call = arguments.call;
-  if (call.op != ReduceOp::average || !reduces(call.collective)) return;
+  if (call.op != ReduceOp::average || !has_op(call.collective)) return;
   if (call.collective == Collective::reduce && call.root != transport.rank()) return;
   kernels::divide(arguments.out, call.count, call.type, transport.size());
 }
