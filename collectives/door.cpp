@@ -38,7 +38,7 @@ const Tuning& tuning_of(CommunicatorState& state) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    state.tuning = std::make_shared<const Tuning>(Tuning::parse(state.settings().tuning));
+    state.tuning = std::make_shared<const Tuning>(Tuning::parse(state.settings().tuning, LinkModel::of(state.pace())));
   }
   return *static_cast<const Tuning*>(state.tuning.get());
 }

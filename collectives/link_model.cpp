@@ -3,6 +3,12 @@
 
 namespace chorus {
 
+LinkModel LinkModel::of(const Pace& pace) noexcept {
+  LinkModel links;
+  if (pace.known()) links.shared.megabytes_per_second *= pace.best() / pace.streamed;
+  return links;
+}
+
 double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) const noexcept {
   // Bytes divided by megabytes a second are microseconds.
   const auto time = [&](const LevelTraffic& level, const Link& link, double latency) {

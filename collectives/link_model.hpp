@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "transport/pace.hpp"
 
 namespace chorus {
 
@@ -22,6 +23,8 @@ struct LinkModel {
   Link network{.latency_us = 2, .megabytes_per_second = 5000};  ///< messages between nodes
   double reduce_megabytes_per_second = 12000;
 
+  /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming.
+  [[nodiscard]] static LinkModel of(const Pace& pace) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
 };
 

@@ -9,12 +9,12 @@
 
 namespace chorus {
 
-/// Below this many bytes plain stores into shared memory are faster than streamed ones, or lose little: where the cores
-/// are near each other streaming pays later than where they are far apart.
+/// Below this many bytes plain stores into shared memory are faster than streamed ones, or lose little.
 inline constexpr std::size_t streaming_from = 4096;
 
-inline kernels::Store store_for(std::size_t bytes) noexcept {
-  return bytes < streaming_from ? kernels::Store::cached : kernels::Store::streamed;
+/// How `bytes` are best written into a slot of `memory`.
+inline kernels::Store store_for(const SharedGroup& memory, std::size_t bytes) noexcept {
+  return bytes >= streaming_from && memory.streams() ? kernels::Store::streamed : kernels::Store::cached;
 }
 
 /// Data that travels in the cache line of the arrival.
@@ -33,7 +33,7 @@ struct InSlot {
   static constexpr int slots = data_slots;
   static bool holds(const Problem& problem) { return problem.call.bytes() <= problem.slot_bytes; }
   static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes) {
-    kernels::copy(memory.slot(round, memory.rank()), data, bytes, store_for(bytes));
+    kernels::copy(memory.slot(round, memory.rank()), data, bytes, store_for(memory, bytes));
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.slot(round, rank); }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }

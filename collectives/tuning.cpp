@@ -119,8 +119,8 @@ std::size_t benchmark_bytes(const Problem& problem) {
 
 }  // namespace
 
-Tuning Tuning::parse(const std::string& text) {
-  Tuning tuning;
+Tuning Tuning::parse(const std::string& text, const LinkModel& links) {
+  Tuning tuning{.links = links, .measured = {}};
   if (text.empty()) return tuning;
   Json json;
   try {

@@ -12,7 +12,7 @@ namespace chorus {
 /// What is known of the machine: its LinkModel and, where algorithms were measured, their times.
 ///
 /// A tuning file is JSON: {"schema": 1, "links": {...}, "measured": [{...}, ...]}. `links` has the names of LinkModel,
-/// those left out keep the built-in value; an entry of `measured` is a line that `chorus-bench --json` writes.
+/// those left out stay as they are; an entry of `measured` is a line that `chorus-bench --json` writes.
 struct Tuning {
   struct Measured {
     Collective collective = Collective::barrier;
@@ -24,9 +24,9 @@ struct Tuning {
   LinkModel links;
   std::vector<Measured> measured;
 
-  /// Reads the text of a tuning file; an empty one gives the built-in values.
+  /// Reads the text of a tuning file: what it does not say is as in `links`.
   /// Throws Error{invalid_environment} naming line and column, or the entry, the unknown name and the nearest known.
-  [[nodiscard]] static Tuning parse(const std::string& text);
+  [[nodiscard]] static Tuning parse(const std::string& text, const LinkModel& links = {});
 
   /// The measured time of `algorithm` for `problem`: at the nearest measured size within a factor of two; none where
   /// that rank count or size was not measured.

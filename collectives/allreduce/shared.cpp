@@ -45,8 +45,8 @@ void copy_in(const SharedGroup& memory, Round round, const Pieces& pieces, Const
   std::byte* slot = memory.slot(round, memory.rank());
   const std::size_t begin = pieces.offset(memory.rank());
   const std::size_t end = pieces.offset(memory.rank() + 1);
-  kernels::copy(slot, in.data(), begin, store_for(begin));
-  kernels::copy(slot + end, in.data() + end, in.size() - end, store_for(in.size() - end));
+  kernels::copy(slot, in.data(), begin, store_for(memory, begin));
+  kernels::copy(slot + end, in.data() + end, in.size() - end, store_for(memory, in.size() - end));
 }
 
 /// Reduces this rank's piece of everybody's slot into `out` and into this rank's slot of the next round.
@@ -59,7 +59,7 @@ void reduce_own(SharedGroup& memory, Round round, const Pieces& pieces, const Re
     const std::span<const std::byte*> inputs = memory.slots(round, offset);
     inputs[me] = chunk.in + offset;
     reduction.all(chunk.out + offset, inputs, bytes);
-    kernels::copy(memory.slot(round + 1, memory.rank()) + offset, chunk.out + offset, bytes, store_for(bytes));
+    kernels::copy(memory.slot(round + 1, memory.rank()) + offset, chunk.out + offset, bytes, store_for(memory, bytes));
   }
 }
 

@@ -47,7 +47,7 @@ Task<> run(Transport& transport, Arguments arguments) {
       inputs[me] = arguments.in + done;
       reduction.all(arguments.out + done, inputs, bytes);
     } else {
-      kernels::copy(memory.slot(round, memory.rank()), arguments.in + done, bytes, store_for(bytes));
+      kernels::copy(memory.slot(round, memory.rank()), arguments.in + done, bytes, store_for(memory, bytes));
       memory.arrive(round);
     }
     done += bytes;

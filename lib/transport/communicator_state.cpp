@@ -47,6 +47,8 @@ Task<> CommunicatorState::set_up() {
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
   settings_ = std::move(shared.settings);
   notes_ = std::move(shared.notes);
+  pace_ = shared.pace;
+  if (shared.memory) shared.memory->set_pace(shared.pace);
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
   ready_ = true;
   if (settings_.log && transport_->rank() == 0) {

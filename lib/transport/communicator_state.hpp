@@ -5,6 +5,7 @@
 #include "base/settings.hpp"
 #include "task/engine.hpp"
 #include "task/wait.hpp"
+#include "transport/pace.hpp"
 #include "transport/transport.hpp"
 
 #include <chorus/error.hpp>
@@ -30,6 +31,7 @@ class Peers {
     std::vector<int> nodes;               ///< the node of each rank, counted in the order of their first ranks
     std::unique_ptr<SharedGroup> memory;  ///< of this rank's node; null where it has none
     Native* native = nullptr;
+    Pace pace;                       ///< of the shared memory, the same on every rank
     Settings settings;               ///< those of rank 0
     std::vector<std::string> notes;  ///< what was decided and why, for the log
   };
@@ -68,6 +70,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
   /// Valid after the set-up.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const Pace& pace() const noexcept { return pace_; }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
@@ -123,6 +126,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Engine> engine_;
   Settings settings_;
+  Pace pace_;
   std::vector<std::string> notes_;
   OperationQueue queue_;
   const Operation* driven_ = nullptr;   // the one a thread is inside of, for reports

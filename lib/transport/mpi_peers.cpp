@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -66,6 +67,12 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.nodes = memory_.nodes;
   shared.memory = make_group(shared.settings, waiter);
   shared.native = &native_;
+  shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
+  remember_pace(shared.pace);
+  if (shared.pace.known()) {
+    shared.notes.push_back(fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones",
+                                       shared.pace.cached, shared.pace.streamed));
+  }
   co_return shared;
 }
 
@@ -80,6 +87,19 @@ WaitPolicy MpiPeers::policy() const {
   const auto known = static_cast<int>(bindings.size());
   const bool all_of_machine = std::ranges::none_of(bindings, &Binding::bound);
   return WaitPolicy::of(all_of_machine ? std::max(known, mine.launched_here) : known, cores);
+}
+
+Task<Pace> MpiPeers::agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) const {
+  const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
+  if (known != records_.end()) co_return known->pace;
+  std::vector<Pace> measured(records_.size());
+  if (memory != nullptr && memory->size() > 1 && !policy.oversubscribed) {
+    measured[static_cast<std::size_t>(transport.rank())] = co_await measure_pace(*memory);
+  }
+  const Bytes table = std::as_writable_bytes(std::span(measured));
+  co_await gather_records(transport, table);
+  const auto first = std::ranges::find_if(measured, &Pace::known);
+  co_return first == measured.end() ? Pace() : *first;
 }
 
 std::unique_ptr<SharedGroup> MpiPeers::make_group(const Settings& settings, Waiter& waiter) const {

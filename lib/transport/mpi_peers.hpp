@@ -28,6 +28,8 @@ class MpiPeers final : public detail::Peers {
 
  private:
   [[nodiscard]] WaitPolicy policy() const;
+  /// What a rank remembers of the pace, else what the first node that can measure it measures.
+  Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
 
   MpiTransport& transport_;

@@ -65,11 +65,10 @@ PeerRecord this_rank() {
   record.process = this_process();
   record.binding = current_binding(topology);
   record.launched_here = launched_here();
+  record.pace = remembered_pace();
   gethostname(record.host.data(), record.host.size() - 1);
   return record;
 }
-
-std::size_t region_bytes(const Settings& settings) { return control_bytes + data_slots * settings.slot_bytes; }
 
 /// This process's segment of `kind`, null where there can be none. Of the anonymous kind it has one for all
 /// communicators; a named one loses its name before another communicator could use it.
@@ -131,7 +130,7 @@ void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me,
     if (!memory.lease_ || peer.kernel != records[static_cast<std::size_t>(me)].kernel) continue;
     if (rank / pretended != me / pretended) continue;
     std::shared_ptr<Mapping>& mapping = memory.mappings_[index] = Mapping::attach(peer.segment);
-    if (!mapping || peer.region + region_bytes(settings) > mapping->bytes()) continue;
+    if (!mapping || peer.region + region_bytes(settings.slot_bytes) > mapping->bytes()) continue;
     memory.regions[index] = mapping->base() + peer.region;
     agreement.reached(me, rank);
   }
@@ -144,8 +143,8 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
   NodeMemory memory;
   memory.regions.resize(size);
   memory.mappings_.resize(size);
-  const std::shared_ptr<Segment> segment = segment_of(kind, region_bytes(settings));
-  if (segment) memory.lease_ = Segment::lease(segment, region_bytes(settings));
+  const std::shared_ptr<Segment> segment = segment_of(kind, region_bytes(settings.slot_bytes));
+  if (segment) memory.lease_ = Segment::lease(segment, region_bytes(settings.slot_bytes));
   records.assign(size, {});
   records[me] = this_rank();
   if (memory.lease_) {
@@ -167,7 +166,8 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
     memory.mappings_[rank].reset();
   }
   if (kind != Kind::none && memory.regions[me] == nullptr) {  // so that all ranks have one, or none has
-    memory.alone_ = std::make_unique<NodeMemory::Page[]>(region_bytes(settings) / sizeof(NodeMemory::Page) + 1);
+    memory.alone_ =
+        std::make_unique<NodeMemory::Page[]>(region_bytes(settings.slot_bytes) / sizeof(NodeMemory::Page) + 1);
     memory.regions[me] = memory.alone_[0].bytes;
   }
   co_return memory;

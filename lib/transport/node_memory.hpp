@@ -3,6 +3,7 @@
 
 #include "base/settings.hpp"
 #include "topology/binding.hpp"
+#include "transport/pace.hpp"
 #include "transport/process.hpp"
 #include "transport/segment.hpp"
 #include "transport/transport.hpp"
@@ -22,6 +23,7 @@ struct PeerRecord {
   Binding binding;
   std::int32_t launched_here = 0;  ///< ranks on this node by the launcher's word; 0: it says nothing
   std::array<char, 64> host{};
+  Pace pace;  ///< as this rank remembers it
   SegmentAddress segment;
   std::uint64_t region = 0;  ///< offset of this rank's region in its segment
 };

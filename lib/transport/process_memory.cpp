@@ -20,7 +20,7 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * 
 ProcessMemory::ProcessMemory(std::vector<int> nodes, std::size_t slot_bytes)
     : nodes_(std::move(nodes)),
       slot_bytes_(slot_bytes),
-      region_bytes_(whole_pages(control_bytes + data_slots * slot_bytes)),
+      region_bytes_(whole_pages(region_bytes(slot_bytes))),
       // calloc: zeroed, and pages that nobody uses cost nothing.
       memory_(static_cast<std::byte*>(std::calloc(nodes_.size() + 1, std::max(region_bytes_, page)))) {
   if (!memory_) throw std::bad_alloc();

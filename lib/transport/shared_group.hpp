@@ -5,6 +5,7 @@
 #include "base/call.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
+#include "transport/pace.hpp"
 
 #include <array>
 #include <atomic>
@@ -62,6 +63,13 @@ struct ControlPage {
 inline constexpr std::size_t control_bytes = 4096;
 static_assert(sizeof(ControlPage) <= control_bytes);
 
+/// From one data slot to the next: not a power of two, so that the beginnings of all slots fit into a cache together.
+constexpr std::size_t slot_stride(std::size_t slot_bytes) noexcept { return slot_bytes + slot_bytes / 512 * 64; }
+/// Length of a rank's region: the control page and the data slots.
+constexpr std::size_t region_bytes(std::size_t slot_bytes) noexcept {
+  return control_bytes + data_slots * slot_stride(slot_bytes);
+}
+
 /// The rank differs from others about the call; the table is made by whoever catches it.
 struct MismatchFound : std::exception {};
 
@@ -85,6 +93,9 @@ class SharedGroup {
   [[nodiscard]] int rank() const noexcept { return members_.rank; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.regions.size()); }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return members_.slot_bytes; }
+  /// True where long data is better streamed into a slot than stored: unless plain stores were measured to be faster.
+  [[nodiscard]] bool streams() const noexcept { return pace_.streamed >= pace_.cached; }
+  void set_pace(const Pace& pace) noexcept { pace_ = pace; }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];
   }
@@ -110,7 +121,8 @@ class SharedGroup {
   [[nodiscard]] const std::byte* payload(Round round, int peer) const noexcept { return line(peer, round).payload; }
   /// The data slot of `peer` for `round`: written by `peer` before it arrives, read by others after.
   [[nodiscard]] std::byte* slot(Round round, int peer) const noexcept {
-    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + round % data_slots * members_.slot_bytes;
+    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes +
+           round % data_slots * slot_stride(members_.slot_bytes);
   }
   /// The payloads of all ranks, and the places `offset` bytes into their slots, in the order of the ranks. Valid until
   /// the next call of either.
@@ -171,6 +183,7 @@ class SharedGroup {
   std::uint64_t signature_ = 0;
   std::uint64_t calls_begun_ = 0;
   Round round_ = 0;  // the last one opened
+  Pace pace_;
   Round known_ = 0;  // everybody has arrived at this round, so has left all before it
   std::vector<const std::byte*> places_;
 };

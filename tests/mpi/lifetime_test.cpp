@@ -2,6 +2,7 @@
 // Many communicators: alive together, destroyed in any order, and made and freed without a trace.
 
 #include "mpi/job.hpp"
+#include "transport/communicator_state.hpp"
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
@@ -42,6 +43,20 @@ TEST(Lifetime, TwoThousandCommunicatorsLiveTogether) {
   }
   EXPECT_LE(open_descriptors(), descriptors + 8);
   for (const Communicator& comm : comms) expect_that_it_works(comm);
+}
+
+TEST(Lifetime, EveryRankAndEveryLaterCommunicatorHasThePaceOfTheFirst) {
+  std::vector<Pace> paces;
+  for (int number = 0; number < 2; ++number) {
+    const Communicator comm = from_mpi(MPI_COMM_WORLD);
+    expect_that_it_works(comm);
+    const Pace& pace = comm.state().pace();
+    EXPECT_EQ(allreduce(comm, pace.cached, ReduceOp::min), pace.cached);
+    EXPECT_EQ(allreduce(comm, pace.cached, ReduceOp::max), pace.cached);
+    paces.push_back(pace);
+  }
+  EXPECT_EQ(paces[0].cached, paces[1].cached);
+  EXPECT_EQ(paces[0].streamed, paces[1].streamed);
 }
 
 TEST(Lifetime, CommunicatorsAreDestroyedInAnotherOrderOnEachRank) {

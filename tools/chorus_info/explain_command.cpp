@@ -73,7 +73,8 @@ void run(const Communicator& world, const Options& options) {
   const Problem problem =
       options.ranks > 0 ? imagined(call, options, state.settings()) : problem_of(call, state.transport());
   const std::string& wish = state.settings().algorithm[static_cast<std::size_t>(collective)];
-  show(problem, choose(problem, {.option = {}, .environment = wish}, Tuning::parse(state.settings().tuning)));
+  const Tuning tuning = Tuning::parse(state.settings().tuning, LinkModel::of(state.pace()));
+  show(problem, choose(problem, {.option = {}, .environment = wish}, tuning));
 }
 
 }  // namespace

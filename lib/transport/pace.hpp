@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "task/task.hpp"
+
+namespace chorus {
+
+class SharedGroup;
+
+/// How fast the ranks of a node pass data to each other through shared memory: in megabytes (10^6 bytes) a second and
+/// rank, written and read. Zero: not measured.
+///
+/// Which way of writing is faster depends on how far the cores are from each other. Where they share a cache, plain
+/// stores leave the data in it; where they do not, plain stores wait for lines that the other core holds, and streamed
+/// ones do not.
+struct Pace {
+  double cached = 0;
+  double streamed = 0;
+
+  [[nodiscard]] bool known() const noexcept { return cached > 0; }
+  [[nodiscard]] double best() const noexcept { return cached > streamed ? cached : streamed; }
+};
+
+/// Measures it; every rank of `memory` calls it, and each gets a measurement of its own. Takes some tenths of a
+/// millisecond where every rank has a core; where not, it says nothing.
+Task<Pace> measure_pace(SharedGroup& memory);
+
+/// What this process has measured or been told, so that its next communicators need not measure again.
+[[nodiscard]] Pace remembered_pace() noexcept;
+void remember_pace(const Pace& pace) noexcept;
+
+}  // namespace chorus
