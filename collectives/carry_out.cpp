@@ -53,6 +53,11 @@ void carry_out_now(const Algorithm& algorithm, Transport& transport, const Argum
   divide_average(transport, arguments);
 }
 
+std::string_view algorithm_name(const Call& call) {
+  const std::span<const Algorithm* const> all = algorithms(call.collective);
+  return call.algorithm > 0 && call.algorithm <= all.size() ? all[call.algorithm - 1U]->name : "unknown";
+}
+
 Problem problem_of(const Call& call, const Transport& transport) {
   Problem problem{.call = call, .ranks = transport.size(), .largest_node = transport.size()};
   if (const std::vector<int>& nodes = transport.nodes(); !nodes.empty()) {

@@ -3,6 +3,8 @@
 
 #include "algorithm.hpp"
 
+#include <string_view>
+
 namespace chorus {
 
 /// A whole collective by `algorithm`: signs the call, waits for the arrival of every rank of the node where the
@@ -11,6 +13,9 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
 
 /// The same without a coroutine; `algorithm.now` is set.
 void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments);
+
+/// The name of the algorithm of a call that was signed so.
+[[nodiscard]] std::string_view algorithm_name(const Call& call);
 
 /// What an algorithm is chosen by, for `call` on `transport`.
 [[nodiscard]] Problem problem_of(const Call& call, const Transport& transport);

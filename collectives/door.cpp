@@ -75,6 +75,7 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
   // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
   if (form == Form::request && !named) problem.native = false;
   const Choice choice = choose_here(state, problem, {options.algorithm, environment}, tuning_of(state));
+  state.algorithm_name = algorithm_name;
   known = {key, choice.algorithm, named, form == Form::request};
   return *choice.algorithm;
 }

@@ -74,11 +74,6 @@ std::string describe(const Call& call) {
   return text;
 }
 
-std::string describe_with_algorithm(const Call& call) {
-  return call.algorithm == 0 ? describe(call)
-                             : fmt::format("{} (algorithm {} of its list)", describe(call), call.algorithm);
-}
-
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept {
   return *std::ranges::min_element(known, {}, [&](std::string_view candidate) { return edits(word, candidate); });
 }

@@ -20,8 +20,6 @@ namespace chorus {
 
 /// "allreduce of 4 float32 by sum", "bcast of 4 float32 with root 2".
 [[nodiscard]] std::string describe(const Call& call);
-/// The same, with the place of its algorithm in the list of `chorus-info algorithms`.
-[[nodiscard]] std::string describe_with_algorithm(const Call& call);
 [[nodiscard]] bool has_op(Collective collective) noexcept;
 [[nodiscard]] bool has_root(Collective collective) noexcept;
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -213,25 +214,20 @@ Error CommunicatorState::mismatch(const Call& call) const {
     if (const auto last = memory.recorded(failure->rank)) number = std::min(number, last->number);
   }
   const auto limit = Wait::Clock::now() + laggard_limit;
-  std::map<std::string, std::string> ranks_by_call;
+  std::map<int, std::optional<Call>> calls;
   for (int peer = 0; peer < memory.size(); ++peer) {
     auto last = memory.recorded(peer);
     while ((!last || last->number < number) && Wait::Clock::now() < limit) {
       std::this_thread::sleep_for(look_interval);
       last = memory.recorded(peer);
     }
-    const auto recorded = memory.recorded(peer, number);
-    std::string& ranks = ranks_by_call[recorded ? describe_with_algorithm(recorded->call) : "not arrived"];
-    ranks += fmt::format("{}{}", ranks.empty() ? "" : " ", memory.communicator_rank(peer));
-  }
-  std::string table;
-  for (const auto& [text, ranks] : ranks_by_call) {
-    table += fmt::format("\n  {} {}: {}", ranks.find(' ') == ranks.npos ? "rank" : "ranks", ranks, text);
+    std::optional<Call>& made = calls[memory.communicator_rank(peer)];
+    if (const auto recorded = memory.recorded(peer, number)) made = recorded->call;
   }
   return {ErrorCode::mismatch,
           fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
                       "call:{}\n ",
-                      name(call.collective), transport_->rank(), number, table)};
+                      name(call.collective), transport_->rank(), number, mismatch_report(calls, algorithm_name))};
 }
 
 void CommunicatorState::give_up(const Error& error) {

@@ -5,6 +5,7 @@
 #include "base/settings.hpp"
 #include "task/engine.hpp"
 #include "task/wait.hpp"
+#include "transport/mismatch_report.hpp"
 #include "transport/pace.hpp"
 #include "transport/transport.hpp"
 
@@ -99,7 +100,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
   void idle(Wait& wait, Bell* bell) override;
 
-  // The chooser's: what it has chosen for calls like this one, and what it has read in the tuning file.
+  // The chooser's: what it has chosen for calls like this one, what it has read in the tuning file, and for reports the
+  // names of what it chooses from, which it gives before the first call is carried out.
   struct Choice {
     Call call;
     const void* algorithm = nullptr;
@@ -108,6 +110,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   };
   std::array<Choice, 64> choices;
   std::shared_ptr<const void> tuning;
+  AlgorithmName algorithm_name = nullptr;
 
  private:
   void finish_parked();

@@ -152,7 +152,21 @@ TEST(ThreadMismatch, IsReportedOnEveryRankWithTheCalls) {
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.code, ErrorCode::mismatch);
     EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 5 float32 by sum"));
-    EXPECT_THAT(outcome.text, HasSubstr("ranks 0 2: allreduce of 6 float32 by sum"));
+    EXPECT_THAT(outcome.text, HasSubstr("ranks 0, 2: allreduce of 6 float32 by sum"));
+  }
+}
+
+TEST(ThreadMismatch, NamesTheAlgorithmsWhereOnlyTheyDiffer) {
+  ThreadWorld world({.ranks = 3});
+  const auto outcomes = run(world, [](const Communicator& communicator) {
+    std::vector<float> values(6);
+    allreduce(communicator, values, ReduceOp::sum, {.algorithm = communicator.rank() == 1 ? "ring" : "slot"});
+    barrier(communicator);
+  });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.code, ErrorCode::mismatch);
+    EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 6 float32 by sum (algorithm ring)"));
+    EXPECT_THAT(outcome.text, HasSubstr("ranks 0, 2: allreduce of 6 float32 by sum (algorithm slot)"));
   }
 }
 

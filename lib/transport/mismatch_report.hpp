@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace chorus {
+
+/// The name of the algorithm that `Call::algorithm` stands for.
+using AlgorithmName = std::string_view (*)(const Call&);
+
+/// What each rank has called, equal ranks on one line: "ranks 0, 2: allreduce of 4 float32 by sum"; a rank without a
+/// call has not arrived. The algorithms are named where the calls differ in nothing else.
+[[nodiscard]] std::string mismatch_report(const std::map<int, std::optional<Call>>& calls,
+                                          AlgorithmName algorithm_name);
+
+}  // namespace chorus

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mismatch_report.hpp"
+
+#include <gtest/gtest.h>
+
+namespace chorus::test {
+namespace {
+
+std::string_view name_of(const Call& call) { return call.algorithm == 1 ? "ring" : "line"; }
+
+Call an_allreduce(std::size_t count, std::uint8_t algorithm) {
+  return {Collective::allreduce, DataType::float32, ReduceOp::sum, 0, count, algorithm};
+}
+
+TEST(MismatchReport, NamesNoAlgorithmWhereTheCallsDiffer) {
+  EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(5, 2)}, {2, an_allreduce(4, 1)}}, name_of),
+            "\n  ranks 0, 2: allreduce of 4 float32 by sum\n  rank 1: allreduce of 5 float32 by sum");
+}
+
+TEST(MismatchReport, NamesTheAlgorithmsWhereNothingElseDiffers) {
+  EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 2)}, {2, an_allreduce(4, 2)}}, name_of),
+            "\n  ranks 1-2: allreduce of 4 float32 by sum (algorithm line)"
+            "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)");
+}
+
+TEST(MismatchReport, SaysWhoHasNotArrived) {
+  EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 1)}, {2, std::nullopt}}, name_of),
+            "\n  ranks 0-1: allreduce of 4 float32 by sum\n  rank 2: not arrived");
+  EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 2)}, {2, std::nullopt}}, name_of),
+            "\n  rank 1: allreduce of 4 float32 by sum (algorithm line)"
+            "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)\n  rank 2: not arrived");
+}
+
+}  // namespace
+}  // namespace chorus::test
