@@ -20,9 +20,8 @@ const Candidate& named(const std::vector<Candidate>& candidates, const Problem& 
     if (candidate.algorithm->name == wish) return candidate;
     names.push_back(candidate.algorithm->name);
   }
-  throw Error(code,
-              fmt::format("{}: {} names no algorithm of this collective: \"{}\"; did you mean \"{}\"? There are {}",
-                          name(problem.call.collective), source, wish, nearest(wish, names), joined(names)));
+  throw Error(code, fmt::format("{} names no algorithm of {}: \"{}\"; did you mean \"{}\"? There are {}", source,
+                                name(problem.call.collective), wish, nearest(wish, names), joined(names)));
 }
 
 std::string variable_of(Collective collective) {
@@ -74,27 +73,29 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
         named(choice.candidates, problem, wishes.option, "option algorithm", ErrorCode::invalid_argument);
     if (!wish.applies) {
       throw Error(ErrorCode::not_supported,
-                  fmt::format("{}: the algorithm {} cannot carry out this call on {} ranks; leave the choice to the "
-                              "library, or see chorus-info explain",
-                              describe(problem.call), wishes.option, problem.ranks));
+                  fmt::format("the algorithm {} cannot carry out {} on {} ranks; leave the choice to the library, or "
+                              "see chorus-info explain",
+                              wishes.option, describe(problem.call), problem.ranks));
     }
     take(choice, wish, "named by the call");
     return choice;
   }
+  std::string passed_over;
   if (!wishes.environment.empty()) {
-    const Candidate& wish =
-        named(choice.candidates, problem, wishes.environment,
-              "the environment variable " + variable_of(problem.call.collective), ErrorCode::invalid_environment);
+    const std::string variable = variable_of(problem.call.collective);
+    const Candidate& wish = named(choice.candidates, problem, wishes.environment,
+                                  "the environment variable " + variable, ErrorCode::invalid_environment);
     if (wish.applies) {
       take(choice, wish, "named by the environment");
       return choice;
     }
+    passed_over = fmt::format("{}={} does not apply to this call; ", variable, wishes.environment);
   }
   const bool measured =
       std::ranges::any_of(choice.candidates, [](const auto& it) { return it.measured_us.has_value(); });
   const auto time = [&](const Candidate& candidate) { return best_known(candidate, measured); };
   take(choice, *std::ranges::min_element(choice.candidates, {}, time),
-       measured ? "fastest as measured in the tuning file" : "fastest as predicted by the model");
+       passed_over + (measured ? "fastest as measured in the tuning file" : "fastest as predicted by the model"));
   return choice;
 }
 

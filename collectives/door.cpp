@@ -43,15 +43,6 @@ const Tuning& tuning_of(CommunicatorState& state) {
   return *static_cast<const Tuning*>(state.tuning.get());
 }
 
-/// Chooses; an error also names the rank.
-Choice choose_here(const CommunicatorState& state, const Problem& problem, const Wishes& wishes, const Tuning& tuning) {
-  try {
-    return choose(problem, wishes, tuning);
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{} (on rank {})", error.message(), state.rank()));
-  }
-}
-
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options) {
   if (!state.ready()) co_await state.set_up();
   const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
@@ -74,7 +65,7 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
   Problem problem = problem_of(call, state.transport());
   // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
   if (form == Form::request && !named) problem.native = false;
-  const Choice choice = choose_here(state, problem, {options.algorithm, environment}, tuning_of(state));
+  const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state));
   state.algorithm_name = algorithm_name;
   known = {key, choice.algorithm, named, form == Form::request};
   return *choice.algorithm;
@@ -103,8 +94,12 @@ Request start(const Communicator& comm, const Arguments& arguments, const Collec
   state.enter(arguments.call);
   CollectiveOptions lasting = options;
   lasting.algorithm = lasting_name(arguments.call, options.algorithm);
-  if (lasting.algorithm.empty() && !options.algorithm.empty()) {  // throws, as there is no such algorithm
-    static_cast<void>(choose_here(state, {.call = arguments.call}, {options.algorithm, {}}, Tuning()));
+  if (lasting.algorithm.empty() && !options.algorithm.empty()) {
+    try {  // throws, as there is no such algorithm
+      static_cast<void>(choose({.call = arguments.call}, {options.algorithm, {}}, Tuning()));
+    } catch (...) {
+      state.fail(arguments.call);
+    }
   }
   return Request(std::make_unique<detail::PendingCall>(state.shared_from_this(), arguments.call,
                                                        whole(state, arguments, lasting), options.timeout));

@@ -257,7 +257,10 @@ void CommunicatorState::fail(const Call& call) {
     if (!broken_.empty()) throw;
     break_with({error.code(), named(error.message())});
   } catch (const Error& error) {
-    if (leaves_communicator_whole(error.code()) || !broken_.empty()) throw;
+    if (!broken_.empty()) throw;
+    if (leaves_communicator_whole(error.code())) {
+      throw Error(error.code(), fmt::format("{} on rank {}: {}", name(call.collective), rank(), error.message()));
+    }
     give_up({error.code(), named(error.message())});
   } catch (const std::exception& error) {
     give_up({ErrorCode::transport, named(error.what())});

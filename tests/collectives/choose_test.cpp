@@ -95,11 +95,11 @@ TEST(Choose, TakesTheFastestByTheModelLast) {
 TEST(Choose, RefusesAnOptionThatNamesNoAlgorithm) {
   EXPECT_THAT(refusal(on_one_node(Collective::allreduce, 1), {.option = "rnig", .environment = {}},
                       ErrorCode::invalid_argument),
-              AllOf(HasSubstr("allreduce: option algorithm names no algorithm"), HasSubstr("\"rnig\""),
+              AllOf(HasSubstr("option algorithm names no algorithm of allreduce"), HasSubstr("\"rnig\""),
                     HasSubstr("did you mean \"ring\"?"), HasSubstr("rabenseifner")));
   EXPECT_THAT(
       refusal(on_one_node(Collective::barrier, 0), {.option = "ring", .environment = {}}, ErrorCode::invalid_argument),
-      HasSubstr("barrier: option algorithm names no algorithm"))
+      HasSubstr("option algorithm names no algorithm of barrier"))
       << "that is one of another collective";
 }
 
@@ -112,7 +112,7 @@ TEST(Choose, RefusesAnOptionThatDoesNotApply) {
 TEST(Choose, RefusesAnEnvironmentThatNamesNoAlgorithm) {
   EXPECT_THAT(refusal(on_one_node(Collective::bcast, 1), {.option = {}, .environment = "binominal"},
                       ErrorCode::invalid_environment),
-              AllOf(HasSubstr("bcast: the environment variable CHORUS_BCAST names no algorithm"),
+              AllOf(HasSubstr("the environment variable CHORUS_BCAST names no algorithm of bcast"),
                     HasSubstr("did you mean \"binomial\"?")));
 }
 
@@ -120,6 +120,7 @@ TEST(Choose, PassesOverAnEnvironmentThatDoesNotApply) {
   const Choice choice = choose(across_nodes(Collective::allreduce, 1), {.option = {}, .environment = "line"}, {});
   EXPECT_NE(choice.algorithm->name, "line");
   EXPECT_TRUE(choice.algorithm->applies(across_nodes(Collective::allreduce, 1)));
+  EXPECT_EQ(choice.reason, "CHORUS_ALLREDUCE=line does not apply to this call; fastest as predicted by the model");
 }
 
 /// Problems of all shapes, with and without shared memory and MPI.

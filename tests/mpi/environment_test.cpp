@@ -25,11 +25,12 @@ struct Variable {
 };
 
 /// With the variable set on rank 0 alone, calls on a new communicator fail on every rank with `words`; without it the
-/// next communicator works.
-void expect_refused(const Variable& variable, const std::vector<std::string>& words) {
+/// next communicator works. The words of the call and of this rank are expected too.
+void expect_refused(const Variable& variable, std::vector<std::string> words) {
   SCOPED_TRACE(variable.name + "=" + variable.value);
   const OwnedComm mpi_comm(0, job_rank());
   const Communicator comm = from_mpi(mpi_comm.get());
+  words.push_back(fmt::format("barrier on rank {}: ", comm.rank()));
   {
     std::optional<ScopedVariable> set;
     if (comm.rank() == 0) set.emplace(variable.name, variable.value);
@@ -66,7 +67,8 @@ TEST(Environment, RefusesNamesItDoesNotKnow) {
 }
 
 TEST(Environment, RefusesAlgorithmsItDoesNotKnow) {
-  expect_refused({"CHORUS_ALLREDUCE", "rign"}, {"allreduce", "environment", "\"rign\"", "did you mean \"ring\"?"});
+  expect_refused({"CHORUS_ALLREDUCE", "rign"},
+                 {"CHORUS_ALLREDUCE names no algorithm of allreduce: \"rign\"", "did you mean \"ring\"?"});
 }
 
 TEST(Environment, TakesTheAlgorithmWhereItApplies) {

@@ -78,4 +78,29 @@ TEST(ChorusInfoTopology, SaysInOneLineWhatIsWrong) {
   EXPECT_EQ(run(program + "--help").exit_code, 0);
 }
 
+TEST(ChorusInfoExplain, SaysHowManyRanksTheCallIsFor) {
+  const std::string program = CHORUS_INFO " explain allreduce 4";
+  EXPECT_TRUE(run(program).output.starts_with("allreduce of 1 float32 by sum (4 bytes) on 1 rank, 1 node"));
+  EXPECT_TRUE(run(program + " --ranks 8 --nodes 2").output.find(" on 8 ranks, 2 nodes\n") != std::string::npos);
+}
+
+TEST(ChorusInfoExplain, SaysWhereTheEnvironmentIsPassedOver) {
+  const auto [exit_code, output] =
+      run("env CHORUS_ALLREDUCE=line " CHORUS_INFO " explain allreduce 1M --ranks 8 --nodes 2");
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_NE(output.find("<- taken: CHORUS_ALLREDUCE=line does not apply to this call; fastest as predicted"),
+            std::string::npos)
+      << output;
+}
+
+TEST(ChorusInfoExplain, SaysOnceWhatIsWrongWithTheEnvironment) {
+  const auto [exit_code, output] =
+      run(MPIRUN " -n 2 env CHORUS_TIMEOUT=x " CHORUS_INFO " explain allreduce 4 2>&1 >/dev/null");
+  EXPECT_EQ(exit_code, 2);
+  const std::size_t found =
+      output.find("chorus-info: barrier on rank 0: environment variable CHORUS_TIMEOUT=x: expected");
+  ASSERT_NE(found, std::string::npos) << output;
+  EXPECT_EQ(output.find("chorus-info: ", found + 1), std::string::npos) << output;
+}
+
 }  // namespace

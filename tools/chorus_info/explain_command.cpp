@@ -4,6 +4,7 @@
 #include "choose.hpp"
 #include "command.hpp"
 #include "transport/communicator_state.hpp"
+#include "words.hpp"
 
 #include <chorus/barrier.hpp>
 
@@ -25,7 +26,7 @@ struct Options {
 Collective parse_collective(const std::string& text) {
   if (const auto collective = collective_named(text)) return *collective;
   throw UserError(fmt::format("no collective is called {}; did you mean {}? There are {}", text,
-                              nearest(text, collective_names()), joined(collective_names())));
+                              nearest(text, collective_names()), chorus::joined(collective_names())));
 }
 
 /// float32, as chorus-bench: `bytes` are the whole input of a reduce_scatter_block, one rank's block elsewhere.
@@ -48,8 +49,9 @@ Problem imagined(const Call& call, const Options& options, const Settings& setti
 }
 
 void show(const Problem& problem, const Choice& choice) {
-  fmt::print("{} ({} bytes) on {} ranks, {} node{}{}\n", describe(problem.call), problem.call.bytes(), problem.ranks,
-             problem.nodes, problem.nodes == 1 ? "" : "s", problem.shared ? ", memory shared" : "");
+  fmt::print("{} ({} bytes) on {}, {}{}\n", describe(problem.call), problem.call.bytes(),
+             counted(static_cast<std::size_t>(problem.ranks), "rank"),
+             counted(static_cast<std::size_t>(problem.nodes), "node"), problem.shared ? ", memory shared" : "");
   fmt::print("  {:<24}{:>14}{:>14}\n", "algorithm", "predicted us", "measured us");
   for (const Candidate& candidate : choice.candidates) {
     if (!candidate.applies) {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <iostream>
 #include <ostream>
+#include <string>
 
 #include "command.hpp"
 
@@ -41,17 +42,22 @@ int run(const chorus::Communicator& world, int argc, char** argv) {
   }
   std::ostream silent(nullptr);
   const bool speaks = world.rank() == 0;
+  const auto refuse = [&](const std::string& why) {
+    if (speaks) fmt::print(stderr, "chorus-info: {}\n", why);
+    return user_error;
+  };
   try {
     app.parse(argc, argv);
     action(world);
     return EXIT_SUCCESS;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error, speaks ? std::cout : silent);  // --help
-    if (speaks) fmt::print(stderr, "chorus-info: {}; --help tells more\n", error.what());
-    return user_error;
+    return refuse(fmt::format("{}; --help tells more", error.what()));
   } catch (const chorus::info::UserError& error) {
-    if (speaks) fmt::print(stderr, "chorus-info: {}\n", error.what());
-    return user_error;
+    return refuse(error.what());
+  } catch (const chorus::Error& error) {
+    if (error.code() != chorus::ErrorCode::invalid_environment) throw;
+    return refuse(error.message());
   }
 }
 
