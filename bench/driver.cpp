@@ -4,10 +4,12 @@
 #include "algorithm_names.hpp"
 #include "crowding.hpp"
 #include "measure.hpp"
+#include "memory.hpp"
 #include "plot.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@
 #include <fstream>
 #include <limits>
 #include <memory>
-#include <new>
+#include <stdexcept>
 #include <vector>
 
 namespace chorus::bench {
@@ -34,7 +36,9 @@ class Buffer {
     constexpr std::size_t page = 4096;
     const std::size_t bytes = (count * sizeof(float) + page) / page * page;
     data_.reset(static_cast<float*>(std::aligned_alloc(page, bytes)));
-    if (!data_) throw std::bad_alloc();
+    if (!data_) {
+      throw std::runtime_error(fmt::format("-m: no memory for a buffer of {} bytes; give a smaller MAX", bytes));
+    }
   }
   [[nodiscard]] std::span<float> first(std::size_t count) const { return {data_.get(), count}; }
 
@@ -51,6 +55,13 @@ bool on_all_ranks(bool here) {
   return all == 1;
 }
 
+/// The largest size whose buffers fit into the memory of every rank.
+std::size_t largest_size(const Row& row, int ranks) {
+  const auto count = static_cast<std::size_t>(ranks);  // the least input of whole elements for every row
+  const Lengths lengths = row.lengths(count, count);
+  return memory_per_rank() / (lengths.in + lengths.out) * count;
+}
+
 std::vector<std::size_t> sizes_of(const Options& options, int ranks) {
   if (!options.row->has_size) return {0};
   std::vector<std::size_t> sizes;
@@ -61,6 +72,12 @@ std::vector<std::size_t> sizes_of(const Options& options, int ranks) {
   if (sizes.empty()) {
     throw Refusal(
         fmt::format("-m: {} bytes are less than one float32 for each of the {} ranks", options.sizes.max, ranks));
+  }
+  if (const std::size_t limit = largest_size(*options.row, ranks); sizes.back() > limit) {
+    throw Refusal(
+        fmt::format("-m: {} bytes are too many: a rank's share of the memory holds the buffers for up to {} bytes; "
+                    "give a smaller MAX, or spread the ranks over more nodes",
+                    sizes.back(), limit));
   }
   if (options.compare && sizes.back() / sizeof(float) > std::numeric_limits<int>::max()) {
     throw Refusal("--compare: MPI counts no more than 2^31 - 1 elements, 8 GiB");
@@ -75,8 +92,10 @@ class Driver {
 
  private:
   void open_outputs();
+  void require_the_algorithm();
   void run_table(std::string_view algorithm);
   void record(const Point& point);
+  [[nodiscard]] Call call_of(std::string_view algorithm, std::size_t bytes) const;
   Point measure(std::string_view algorithm, std::size_t bytes);
   void measure_times(const Call& call, Point& point);
   [[nodiscard]] bool validate(const Call& call, Run run, const Point& point, const char* side);
@@ -145,7 +164,24 @@ void Driver::open_outputs() {
   if (error != 0) throw Refusal(fmt::format("--plot: cannot write {}: {}", options_.plot_file, std::strerror(error)));
 }
 
+/// Refuses an algorithm that can carry out none of the calls.
+void Driver::require_the_algorithm() {
+  std::string refusal;
+  for (const std::size_t bytes : sizes_) {
+    try {
+      static_cast<void>(row_.validate(call_of(options_.algorithm, bytes), row_.chorus));
+      return;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::not_supported) throw;
+      refusal = error.message();
+    }
+  }
+  throw Refusal(fmt::format("--algorithm {}: {}", options_.algorithm, refusal));
+}
+
 bool Driver::run() {
+  barrier(world_);  // finds what is wrong with the environment before anything is printed
+  if (options_.algorithm != "all") require_the_algorithm();
   const std::vector<std::string_view> algorithms =
       options_.algorithm == "all" ? algorithm_names(row_.name) : std::vector<std::string_view>{options_.algorithm};
   to_do_ = algorithms.size() * sizes_.size();
@@ -180,11 +216,16 @@ void Driver::record(const Point& point) {
   if (!(json_ << json_line(point) << std::flush)) throw std::runtime_error("cannot write " + options_.json_file);
 }
 
-Point Driver::measure(std::string_view algorithm, std::size_t bytes) {
+Call Driver::call_of(std::string_view algorithm, std::size_t bytes) const {
   const auto ranks = static_cast<std::size_t>(world_.size());
   const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
   Call call = {.world = world_, .in = in_.first(lengths.in), .out = out_.first(lengths.out), .options = {}};
   if (algorithm != "auto") call.options.algorithm = algorithm;
+  return call;
+}
+
+Point Driver::measure(std::string_view algorithm, std::size_t bytes) {
+  const Call call = call_of(algorithm, bytes);
   Point point = {.collective = std::string(row_.name),
                  .algorithm = std::string(algorithm),
                  .ranks = world_.size(),
@@ -193,7 +234,6 @@ Point Driver::measure(std::string_view algorithm, std::size_t bytes) {
     point.valid = validate(call, row_.chorus, point, "chorus");
   } catch (const Error& error) {
     if (error.code() != ErrorCode::not_supported) throw;
-    if (options_.algorithm != "all") throw Refusal(error.what());
     point.applies = false;
     return point;
   }

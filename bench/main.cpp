@@ -29,15 +29,15 @@ int run(int argc, char** argv, const chorus::Communicator& world) {
 }
 
 // Refusals meet every rank alike, so that all leave together.
-int refuse(int rank, const std::exception& error) {
-  if (rank == 0) fmt::print(stderr, "chorus-bench: {}\n", error.what());
+int refuse(int rank, const std::string& why) {
+  if (rank == 0) fmt::print(stderr, "chorus-bench: {}\n", why);
   return refused;
 }
 
 // Other errors have perhaps met this rank only: the others must not wait for ever.
-int abort_all(int rank, const std::exception& error) {
+int abort_all(const std::string& why) {
   std::fflush(stdout);
-  fmt::print(stderr, "chorus-bench: rank {}: {}\n", rank, error.what());
+  fmt::print(stderr, "chorus-bench: {}\n", why);
   MPI_Abort(MPI_COMM_WORLD, failed);
   return failed;
 }
@@ -51,10 +51,11 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv, chorus::Communicator::world());
   } catch (const Refusal& refusal) {
-    return refuse(rank, refusal);
+    return refuse(rank, refusal.what());
   } catch (const chorus::Error& error) {
-    return error.code() == chorus::ErrorCode::invalid_environment ? refuse(rank, error) : abort_all(rank, error);
+    const bool wrong_environment = error.code() == chorus::ErrorCode::invalid_environment;
+    return wrong_environment ? refuse(rank, error.message()) : abort_all(error.message());
   } catch (const std::exception& error) {
-    return abort_all(rank, error);
+    return abort_all(fmt::format("rank {}: {}", rank, error.what()));
   }
 }

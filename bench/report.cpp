@@ -74,9 +74,9 @@ std::vector<Column> columns_of(const TableForm& form) {
 }  // namespace
 
 std::string heading(const TableForm& form) {
-  std::string text =
-      fmt::format("\n# chorus {} Latency Test v{}\n# Datatype: MPI_FLOAT.\n# Ranks: {}. Algorithm: {}.\n", form.title,
-                  CHORUS_VERSION, form.ranks, form.algorithm);
+  std::string text = fmt::format("\n# chorus {} Latency Test v{}\n", form.title, CHORUS_VERSION);
+  if (form.has_size) text += "# Datatype: MPI_FLOAT.\n";
+  text += fmt::format("# Ranks: {}. Algorithm: {}.\n", form.ranks, form.algorithm);
   if (form.crowded) text += "# Note: more ranks than processors on a node: the times depend on the scheduler.\n";
   if (form.compare) text += "# Ratio: chorus/MPI, medians, with a 95 % interval; below 1 chorus is faster.\n";
   for (const Column& column : columns_of(form)) text += padded(column.name, column.width);

@@ -153,18 +153,53 @@ TEST_F(Program, MeasuresWithoutGnuplotAndSaysWhatToInstall) {
   EXPECT_FALSE(std::filesystem::exists(path("out.svg")));
 }
 
+/// Nothing but one line that names the program once.
+void expect_refused(const Outcome& outcome, const std::string& what) {
+  EXPECT_EQ(outcome.exit_code, 2) << what << ": " << outcome.errors;
+  EXPECT_EQ(outcome.output, "") << what;
+  EXPECT_THAT(outcome.errors, Not(HasSubstr("chorus: "))) << what;
+  const std::regex said("chorus-bench: [^\n]*\n");
+  EXPECT_EQ(
+      std::distance(std::sregex_iterator(outcome.errors.begin(), outcome.errors.end(), said), std::sregex_iterator()),
+      1)
+      << what << ": " << outcome.errors;
+}
+
 TEST_F(Program, RefusesOnEveryRankWithOneLine) {
-  for (const char* arguments : {"alreduce", "allreduce -m 8:4", "allreduce -i 0", "allreduce --algorithm rign",
-                                "allreduce --json /nonexistent/out.json", "allreduce --plot /nonexistent/out.svg"}) {
-    const Outcome outcome = run(3, arguments);
-    EXPECT_EQ(outcome.exit_code, 2) << arguments;
-    EXPECT_EQ(outcome.output, "") << arguments;
-    const std::regex said("chorus-bench: [^\n]*\n");
-    EXPECT_EQ(
-        std::distance(std::sregex_iterator(outcome.errors.begin(), outcome.errors.end(), said), std::sregex_iterator()),
-        1)
-        << outcome.errors;
+  for (const char* arguments :
+       {"alreduce", "allreduce -m 8:4", "allreduce -i 0", "allreduce --algorithm rign",
+        "allreduce -m 1M:2M --algorithm line", "allreduce --json /nonexistent/out.json",
+        "allreduce --plot /nonexistent/out.svg", "allreduce -m 4:99999999G", "allgather -m 4:17179869183G"}) {
+    expect_refused(run(3, arguments), arguments);
   }
+}
+
+TEST_F(Program, RefusesAWrongEnvironmentBeforeTheTable) {
+  const std::vector<std::pair<std::string, std::string>> settings = {
+      {"CHORUS_TIMEOUT=x", "barrier on rank 0: environment variable CHORUS_TIMEOUT=x: "},
+      {"CHORUS_BCAST=rign", "barrier on rank 0: the environment variable CHORUS_BCAST "},
+      {"CHORUS_TUNING_FILE=/nonexistent", "barrier on rank 0: environment variable CHORUS_TUNING_FILE=/nonexistent: "}};
+  for (const auto& [variable, words] : settings) {
+    for (const char* arguments : {"allreduce", "allreduce --algorithm all"}) {
+      const Outcome outcome = run(3, arguments, "env " + variable);
+      expect_refused(outcome, variable);
+      EXPECT_THAT(outcome.errors, HasSubstr("chorus-bench: " + words));
+    }
+  }
+}
+
+TEST_F(Program, NamesTheLimitOfTheSizesAndTheRemedy) {
+  const std::string errors = run(2, "allreduce -m 4:99999999G").errors;
+  EXPECT_THAT(errors,
+              testing::ContainsRegex("chorus-bench: -m: [0-9]+ bytes are too many: .* for up to [1-9][0-9]+ bytes; "));
+  EXPECT_THAT(errors, HasSubstr("give a smaller MAX"));
+}
+
+TEST_F(Program, LeavesOutTheSizesToWhichTheAlgorithmDoesNotApply) {
+  const Outcome outcome = run(2, "allreduce -m 32:1K -i 3 --algorithm line");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(blanked(outcome.output), HasSubstr("\n32 #\n"));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("\n1024 +n/a\n"));
 }
 
 }  // namespace
