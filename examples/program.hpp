@@ -22,16 +22,17 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads the command line; gives the exit code where the program is to end at once (help, or a wrong option).
+/// Reads the command line; gives the exit code where the program is to end at once (help).
+/// Throws   InputError for a wrong option.
 [[nodiscard]] inline std::optional<int> parse(CLI::App& options, int argc, char** argv,
                                               const chorus::Communicator& world) {
   try {
     options.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != EXIT_SUCCESS) throw InputError(fmt::format("{}; --help tells more", error.what()));
     std::ostream silent(nullptr);
-    const bool speaks = world.rank() == 0;
-    return options.exit(error, speaks ? std::cout : silent, speaks ? std::cerr : silent);
+    return options.exit(error, world.rank() == 0 ? std::cout : silent);
   }
 }
 
