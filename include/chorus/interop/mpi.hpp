@@ -12,6 +12,9 @@ namespace chorus {
 ///
 /// Memory   `comm` is kept, not duplicated: free it after the chorus communicator. It may be used for other things
 ///          meanwhile; where MPI's own collective is chosen chorus calls it on `comm`, in the order of the calls.
+///          A nonblocking call starts late, when `wait`, `test` or another call first drives it: MPI's own could then
+///          come after others on `comm`, and in another order on another rank. So it is chosen for a nonblocking call
+///          only where the call names `native`; use `comm` for nothing else until such a request is done.
 ///          After a time limit has passed inside such a call `comm` is left in the middle of it: free it then.
 /// Throws   Error{not_initialized} before MPI is initialised or after it is finalised; Error{invalid_argument} where
 ///          `comm` is MPI_COMM_NULL or an intercommunicator.
