@@ -3,12 +3,29 @@
 
 #include "algorithm.hpp"
 
-namespace chorus::vendor {
+#include <bit>
 
-// What the `native` algorithm of every collective is: the vendor's own.
+namespace chorus::vendor {
 
 [[nodiscard]] bool applies(const Problem& problem);
 Task<> run(Transport& transport, Arguments arguments);
 void now(Transport& transport, const Arguments& arguments);
+
+/// Rounds of the textbook's algorithms, in which every rank reaches twice as many as in the one before.
+[[nodiscard]] constexpr double rounds(const Problem& problem) {
+  return std::bit_width(static_cast<unsigned>(problem.ranks - 1));
+}
+
+/// The `native` algorithm of a collective: the MPI library's own. Its `traffic` is that of the textbook's algorithm,
+/// which is all that is known of it from outside.
+[[nodiscard]] constexpr Algorithm native(Traffic (*traffic)(const Problem&)) {
+  return {.name = "native",
+          .summary = "the MPI library's own collective",
+          .source = "the MPI library",
+          .applies = applies,
+          .traffic = traffic,
+          .run = run,
+          .now = now};
+}
 
 }  // namespace chorus::vendor

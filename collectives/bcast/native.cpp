@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native bcast: the MPI library's own. Its traffic is that of the textbook's algorithm, which is all that is known of
-// it from outside.
+// Native bcast: the MPI library's own.
 
 #include "vendor.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace chorus::bcast_native {
 namespace {
 
 Traffic traffic(const Problem& problem) {
-  const double rounds = std::bit_width(static_cast<unsigned>(problem.ranks - 1));
+  const double rounds = vendor::rounds(problem);
   const double bytes = static_cast<double>(problem.call.bytes());
   return {.shared = {}, .messages = {.messages = rounds, .bytes = std::min(rounds, 2.0) * bytes, .reduced = 0}};
 }
@@ -20,14 +18,6 @@ Traffic traffic(const Problem& problem) {
 }  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "native",
-    .summary = "the MPI library's own collective",
-    .source = "the MPI library",
-    .applies = vendor::applies,
-    .traffic = traffic,
-    .run = vendor::run,
-    .now = vendor::now,
-};
+constexpr Algorithm algorithm = vendor::native(traffic);
 
 }  // namespace chorus::bcast_native
