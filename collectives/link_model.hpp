@@ -26,6 +26,10 @@ struct LinkModel {
   /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming.
   [[nodiscard]] static LinkModel of(const Pace& pace) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
+
+ private:
+  /// What every algorithm takes on one rank, where it sends nothing: the call, and the copy of the data.
+  [[nodiscard]] double alone_us(const Call& call) const noexcept;
 };
 
 }  // namespace chorus

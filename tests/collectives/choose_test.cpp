@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace chorus {
@@ -168,6 +169,26 @@ TEST(Choose, PredictsWithoutInfinitiesOrNegatives) {
           << " ranks: " << candidate.predicted_us;
     }
   });
+}
+
+TEST(Choose, CountsOnOneRankTheCallAndTheCopy) {
+  constexpr std::size_t count = 1U << 20U;
+  const LinkModel links;
+  const double copy_us = sizeof(float) * count / links.shared.megabytes_per_second;
+  for (int kind = 0; kind < collective_count; ++kind) {
+    const auto collective = static_cast<Collective>(kind);
+    const bool copies = collective != Collective::barrier && collective != Collective::bcast;
+    for (const bool native : {false, true}) {
+      Problem problem = on_one_node(collective, collective == Collective::barrier ? 0 : count, 1);
+      problem.native = native;
+      double least_us = std::numeric_limits<double>::infinity();
+      for (const Candidate& candidate : choose(problem, {}, {}).candidates) {
+        if (candidate.applies) least_us = std::min(least_us, candidate.predicted_us);
+      }
+      EXPECT_GE(least_us, links.shared.latency_us + (copies ? copy_us : 0)) << describe(problem.call);
+      EXPECT_LT(least_us, links.shared.latency_us + (copies ? copy_us : 0) + 1) << describe(problem.call);
+    }
+  }
 }
 
 TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
