@@ -25,23 +25,40 @@ void require(bool condition, const char* what) {
 
 std::byte mark(int rank, int number) { return static_cast<std::byte>(rank * 50 + number % 50); }
 
+/// Rounds in which the ranks see what all have written; `hasty` waits for nobody and sees nothing.
+Task<> look_at_each_other(SharedGroup& memory, int rounds, int hasty = -1) {
+  for (int number = 0; number < rounds; ++number) {
+    const Round round = co_await memory.open(data_slots);
+    *memory.payload(round) = mark(memory.rank(), number);
+    std::memset(memory.slot(round, memory.rank()), static_cast<int>(mark(memory.rank(), number)), slot);
+    memory.arrive(round);
+    if (memory.rank() == hasty) continue;
+    co_await memory.arrivals(round);
+    for (int peer = 0; peer < memory.size(); ++peer) {
+      const std::span<const std::byte> theirs(memory.slot(round, peer), slot);
+      require(*memory.payload(round, peer) == mark(peer, number), "the payload of another round");
+      require(std::ranges::count(theirs, mark(peer, number)) == std::ptrdiff_t{slot}, "the slot of another round");
+    }
+  }
+}
+
 TEST_P(SharedMemory, ShowsEveryRankWhatTheOthersWroteForTheRound) {
   const WorldOptions options{.kind = GetParam(), .ranks = 4, .slot_bytes = slot};
-  on_every_rank(options, [](Transport& transport) -> Task<> {
-    SharedGroup& memory = *transport.shared();
-    for (int number = 0; number < 300; ++number) {
-      const Round round = co_await memory.open(data_slots);
-      *memory.payload(round) = mark(memory.rank(), number);
-      std::memset(memory.slot(round, memory.rank()), static_cast<int>(mark(memory.rank(), number)), slot);
-      memory.arrive(round);
-      co_await memory.arrivals(round);
-      for (int peer = 0; peer < memory.size(); ++peer) {
-        const std::span<const std::byte> theirs(memory.slot(round, peer), slot);
-        require(*memory.payload(round, peer) == mark(peer, number), "the payload of another round");
-        require(std::ranges::count(theirs, mark(peer, number)) == std::ptrdiff_t{slot}, "the slot of another round");
-      }
+  on_every_rank(options, [](Transport& transport) { return look_at_each_other(*transport.shared(), 300); });
+}
+
+TEST_P(SharedMemory, OutlivesTheNumbersOfItsRounds) {
+  constexpr Round numbers = Round{1} << 24U;  // then they begin again
+  const auto world = make_world({.kind = GetParam(), .ranks = 2, .slot_bytes = slot});
+  for (Round last = 0; last < numbers - 100;) {
+    for (const int rank : {0, 1}) {
+      SharedGroup& memory = *world->transport(rank).shared();
+      last = memory.open_now(line_slots);
+      memory.arrive(last);
     }
-  });
+  }
+  EXPECT_NO_THROW(
+      world->run([](Transport& transport) { return look_at_each_other(*transport.shared(), 200, /*hasty=*/0); }));
 }
 
 TEST_P(SharedMemory, LetsARankWaitForOnePeerOnly) {
