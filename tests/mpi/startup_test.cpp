@@ -112,5 +112,26 @@ TEST(Startup, CommunicatorsMayOutliveMpi) {
   }
 }
 
+TEST(Startup, RequestsMayOutliveMpi) {
+  std::optional<Environment> environment(std::in_place);
+  const Communicator used = Communicator::world();
+  expect_that_it_works(used);
+  const Communicator unused = from_mpi(MPI_COMM_WORLD);
+  std::vector<double> many(50'000, 1);
+  std::vector<Request> requests;
+  if (job_rank() == 0) {  // alone, so that none can end well
+    for (const Communicator& comm : {used, unused}) {
+      for (int repetition = 0; repetition < 3; ++repetition) requests.push_back(iallreduce(comm, many, ReduceOp::sum));
+    }
+  }
+  environment.reset();
+  for (std::size_t number = 0; number < requests.size(); number += 3) {
+    expect_error(outcome_of([&] { requests[number].wait(); }), ErrorCode::broken, {"MPI has been finalised"});
+    expect_error(outcome_of([&] { static_cast<void>(requests[number + 1].test()); }), ErrorCode::broken,
+                 {"MPI has been finalised"});
+  }
+  requests.clear();  // the others, of which nobody asks
+}
+
 }  // namespace
 }  // namespace chorus::test
