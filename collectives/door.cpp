@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "kernels/kernels.hpp"
+#include "transport/pending_call.hpp"
 
 #include <fmt/format.h>
 
@@ -72,7 +73,8 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
 }
 
 void complete(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
-  state.enter(arguments.call);
+  const Entrance::Visit visit = state.visit(arguments.call);
+  state.check_whole(arguments.call);
   try {
     if (!state.ready()) state.drive(state.set_up(), options.timeout);
     const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
@@ -91,7 +93,8 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
 
 Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options) {
   CommunicatorState& state = comm.state();
-  state.enter(arguments.call);
+  const Entrance::Visit visit = state.visit(arguments.call);
+  state.check_whole(arguments.call);
   CollectiveOptions lasting = options;
   lasting.algorithm = lasting_name(arguments.call, options.algorithm);
   if (lasting.algorithm.empty() && !options.algorithm.empty()) {

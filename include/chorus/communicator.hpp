@@ -13,9 +13,11 @@ class CommunicatorState;
 
 /// An ordered group of ranks that call collectives together. A cheap handle: copies mean the same communicator.
 ///
-/// Order    every rank of a communicator calls its collectives in the same order; one thread at a time.
-/// Errors   after a call has failed with mismatch, timeout, peer_lost or transport the communicator is broken:
-///          outputs are unspecified and each later call throws Error{broken} at once.
+/// Order    every rank of a communicator calls its collectives in the same order; one thread at a time, in the whole
+///          process unless MPI runs with MPI_THREAD_MULTIPLE.
+/// Errors   a thread that is noticed to come while another is inside gets Error{invalid_argument}, and nothing happens.
+///          After a call has failed with mismatch, timeout, peer_lost or transport the communicator is broken: outputs
+///          are unspecified and each later call throws Error{broken} at once.
 class CHORUS_API Communicator {
  public:
   /// All ranks of the job. Called by all of them (the first time it is a collective).

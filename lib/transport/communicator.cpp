@@ -2,7 +2,7 @@
 #include <chorus/communicator.hpp>
 #include <chorus/request.hpp>
 
-#include "transport/communicator_state.hpp"
+#include "transport/pending_call.hpp"
 
 #include <utility>
 
@@ -33,8 +33,8 @@ bool Request::test() {
 
 void Request::wait() {
   if (!call_) return;
-  const std::unique_ptr<detail::PendingCall> call = std::move(call_);
-  call->wait();
+  call_->wait();
+  call_.reset();
 }
 
 }  // namespace chorus

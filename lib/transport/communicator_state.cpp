@@ -38,8 +38,12 @@ bool leaves_communicator_whole(ErrorCode code) noexcept {
 }  // namespace
 
 CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
-                                     std::shared_ptr<Engine> engine)
-    : Waiter(WaitPolicy{}), peers_(std::move(peers)), transport_(std::move(transport)), engine_(std::move(engine)) {}
+                                     std::shared_ptr<Engine> engine, std::shared_ptr<Entrance> entrance)
+    : Waiter(WaitPolicy{}),
+      peers_(std::move(peers)),
+      transport_(std::move(transport)),
+      engine_(std::move(engine)),
+      entrance_(std::move(entrance)) {}
 
 CommunicatorState::~CommunicatorState() = default;
 
@@ -57,7 +61,13 @@ Task<> CommunicatorState::set_up() {
   }
 }
 
-void CommunicatorState::enter(const Call& call) const {
+Entrance::Visit CommunicatorState::visit(const Call& call) const {
+  if (!entrance_->taken()) return Entrance::Visit(*entrance_);
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: another thread is inside {}",
+                                                       name(call.collective), transport_->rank(), entrance_->what()));
+}
+
+void CommunicatorState::check_whole(const Call& call) const {
   if (broken_.empty()) return;
   throw Error(ErrorCode::broken,
               fmt::format("{} on rank {}: the communicator is broken since an earlier call failed; make a new one. "
@@ -264,36 +274,6 @@ void CommunicatorState::fail(const Call& call) {
     give_up({error.code(), named(error.message())});
   } catch (const std::exception& error) {
     give_up({ErrorCode::transport, named(error.what())});
-  }
-}
-
-PendingCall::PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
-                         std::chrono::nanoseconds timeout)
-    : state_(std::move(state)), call_(call), parked_(std::move(task)), timeout_(timeout) {
-  state_->park(parked_);
-}
-
-PendingCall::~PendingCall() {
-  if (told_) return;
-  try {
-    wait();
-  } catch (const std::exception&) {  // the communicator is broken and says so at its next call
-  }
-}
-
-bool PendingCall::test() {
-  state_->progress();
-  if (!parked_.finished()) return false;
-  wait();
-  return true;
-}
-
-void PendingCall::wait() {
-  if (std::exchange(told_, true)) return;
-  try {
-    state_->wait_for(parked_, timeout_);
-  } catch (...) {
-    state_->fail(call_);
   }
 }
 

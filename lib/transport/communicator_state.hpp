@@ -5,6 +5,7 @@
 #include "base/settings.hpp"
 #include "task/engine.hpp"
 #include "task/wait.hpp"
+#include "transport/entrance.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/pace.hpp"
 #include "transport/transport.hpp"
@@ -63,7 +64,9 @@ class Peers {
 /// What a public Communicator stands for: a transport, the operations under way on it, and whether it still works.
 class CommunicatorState final : public Waiter, public std::enable_shared_from_this<CommunicatorState> {
  public:
-  CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers, std::shared_ptr<Engine> engine);
+  /// `entrance` may be that of other communicators, too.
+  CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers, std::shared_ptr<Engine> engine,
+                    std::shared_ptr<Entrance> entrance = std::make_shared<Entrance>());
   ~CommunicatorState() override;
 
   [[nodiscard]] Transport& transport() noexcept { return *transport_; }
@@ -77,8 +80,11 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
   Task<> set_up();
 
+  /// A thread comes in with `call`, to be called first and kept until it goes. Throws Error{invalid_argument} where
+  /// another thread is noticed inside.
+  [[nodiscard]] Entrance::Visit visit(const Call& call) const;
   /// A call begins: throws Error{broken} if the communicator is.
-  void enter(const Call& call) const;
+  void check_whole(const Call& call) const;
   /// Drives what is parked on this communicator, then `task`, until it is done; throws what it threw.
   void drive(Task<> task, std::chrono::nanoseconds timeout);
   /// Drives what is parked until `parked` is finished; throws what it threw.
@@ -128,6 +134,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::unique_ptr<Peers> peers_;  // has the memory that the transport's shared group lies in
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Entrance> entrance_;
   Settings settings_;
   Pace pace_;
   std::vector<std::string> notes_;
@@ -136,29 +143,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::chrono::nanoseconds timeout_{};  // of the wait under way
   std::string broken_;                  // why, once it is
   bool ready_ = false;
-};
-
-/// A nonblocking call: what a Request holds.
-class PendingCall {
- public:
-  PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
-              std::chrono::nanoseconds timeout);
-  static void* operator new(std::size_t bytes) { return frame_arena::allocate(bytes); }
-  static void operator delete(void* call, std::size_t bytes) noexcept { frame_arena::release(call, bytes); }
-  PendingCall(const PendingCall&) = delete;
-  PendingCall& operator=(const PendingCall&) = delete;
-  /// Waits.
-  ~PendingCall();
-
-  [[nodiscard]] bool test();
-  void wait();
-
- private:
-  std::shared_ptr<CommunicatorState> state_;
-  Call call_;
-  ParkedOperation parked_;
-  std::chrono::nanoseconds timeout_;
-  bool told_ = false;
 };
 
 }  // namespace chorus::detail

@@ -120,6 +120,13 @@ MpiRuntime::MpiRuntime() {
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, nullptr), "MPI_Comm_create_keyval");
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, this), "MPI_Comm_set_attr");
   MPI_Comm_free_keyval(&key);
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level < MPI_THREAD_MULTIPLE) {
+    entrance_ = std::make_shared<Entrance>(
+        "chorus, and MPI runs without MPI_THREAD_MULTIPLE; take turns, or start MPI with it and give each thread a "
+        "communicator of its own");
+  }
 }
 
 int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
@@ -161,7 +168,8 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {
   const MpiChannel::Number number = channel->take_number(comm);
   auto transport = std::make_unique<MpiTransport>(rank, channel, channel->ranks_of(group.get()), number);
   auto peers = std::make_unique<MpiPeers>(*transport, comm);
-  auto state = std::make_shared<detail::CommunicatorState>(std::move(transport), std::move(peers), engine_);
+  auto state = std::make_shared<detail::CommunicatorState>(std::move(transport), std::move(peers), engine_,
+                                                           entrance_ ? entrance_ : std::make_shared<Entrance>());
   std::erase_if(communicators_, [](const auto& known) { return known.expired(); });
   communicators_.push_back(state);
   return state;

@@ -72,6 +72,7 @@ class MpiRuntime {
   [[nodiscard]] std::shared_ptr<MpiChannel> channel_for(MPI_Comm comm, MPI_Group group);
 
   std::shared_ptr<Engine> engine_ = std::make_shared<Engine>();
+  std::shared_ptr<Entrance> entrance_;  // that of all communicators; null where each has its own
   std::vector<std::shared_ptr<MpiChannel>> channels_;
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
   std::shared_ptr<detail::CommunicatorState> world_;

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -64,6 +65,37 @@ TEST(Startup, OfTheApplicationMultipleWithThreadsOnCommunicatorsOfTheirOwn) {
     for (std::thread& thread : threads) thread.join();
     comms.clear();
     for (const OwnedComm* mpi_comm : mpi_comms) delete mpi_comm;
+  }
+  MPI_Finalize();
+}
+
+TEST(Startup, OfTheApplicationSerializedNoticesTwoThreadsAtATime) {
+  start_mpi(MPI_THREAD_SERIALIZED);
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI grants more than it is asked for";
+  const Communicator comm = Communicator::world();
+  const Communicator other = from_mpi(MPI_COMM_WORLD);
+  expect_that_it_works(comm);
+  expect_that_it_works(other);
+  Request request;
+  if (job_rank() == 0) {
+    request = ibarrier(other);  // to which rank 1 does not come, nor to the barrier
+    std::thread first([&comm] {
+      Outcome outcome;
+      do {
+        outcome = outcome_of([&] { barrier(comm, {.timeout = std::chrono::milliseconds(500)}); });
+      } while (outcome.code == ErrorCode::invalid_argument);  // where it came second
+      expect_error(outcome, ErrorCode::timeout, {});
+    });
+    Outcome outcome;
+    while (!outcome.code) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that hardly ever both come at the same moment
+      outcome = outcome_of([&] { static_cast<void>(request.test()); });
+    }
+    first.join();
+    expect_error(outcome, ErrorCode::invalid_argument,
+                 {"barrier on rank 0: another thread is inside chorus", "start MPI with it"});
   }
   MPI_Finalize();
 }

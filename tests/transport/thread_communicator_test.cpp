@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "transport/communicator_state.hpp"
+#include "transport/shared_group.hpp"
 #include "transport/threads.hpp"
 
 #include <chorus/chorus.hpp>
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -18,6 +21,7 @@
 namespace chorus::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
@@ -58,6 +62,17 @@ std::optional<ErrorCode> code_of(Call&& call) {
     return error.code();
   }
   return std::nullopt;
+}
+
+/// What the error says that `call` throws.
+template <class Call>
+std::string text_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
 }
 
 class ThreadCommunicator : public testing::TestWithParam<std::vector<int>> {
@@ -141,6 +156,34 @@ TEST_P(ThreadCommunicator, GivesUpWhereARankHasDied) {
 INSTANTIATE_TEST_SUITE_P(Nodes, ThreadCommunicator,
                          testing::Values(std::vector<int>{}, std::vector<int>{0, 0, 0, 1}, std::vector<int>{0, 1, 0, 1},
                                          std::vector<int>{0, 1, 2, 3}));
+
+TEST(TwoThreads, AreNoticedOnOneCommunicator) {
+  ThreadWorld world({.ranks = 2});
+  std::atomic<bool> noticed{false};
+  expect_success(run(world, [&](const Communicator& communicator) {
+    Request request = ibarrier(communicator);
+    barrier(communicator);
+    if (communicator.rank() == 0) {
+      std::thread first([&] { barrier(communicator); });
+      const SharedGroup& memory = *communicator.state().transport().node_memory();
+      while (memory.recorded(0)->number < 3) std::this_thread::yield();  // until it is inside
+      std::vector<int> values(1000);
+      EXPECT_THAT(text_of([&] { allreduce(communicator, values, ReduceOp::sum); }),
+                  AllOf(HasSubstr("allreduce on rank 0: another thread is inside this communicator"),
+                        HasSubstr("a communicator of its own")));
+      EXPECT_EQ(code_of([&] { static_cast<void>(ibarrier(communicator)); }), ErrorCode::invalid_argument);
+      EXPECT_EQ(code_of([&] { request.wait(); }), ErrorCode::invalid_argument);
+      EXPECT_EQ(code_of([&] { static_cast<void>(request.test()); }), ErrorCode::invalid_argument);
+      noticed = true;
+      first.join();
+    } else {
+      while (!noticed) std::this_thread::yield();
+      barrier(communicator);
+    }
+    request.wait();
+    EXPECT_EQ(allreduce(communicator, 1, ReduceOp::sum), 2) << "it is whole";
+  }));
+}
 
 TEST(ThreadMismatch, IsReportedOnEveryRankWithTheCalls) {
   ThreadWorld world({.ranks = 3});
