@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "carry_out.hpp"
 
+#include "base/bytes.hpp"
 #include "base/names.hpp"
 #include "kernels/kernels.hpp"
+#include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
 #include "transport/shared_group.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
 
 #include <algorithm>
 
@@ -25,9 +31,21 @@ Call with_algorithm(Call call, const Algorithm& algorithm) {
   return call;
 }
 
+/// Not all calls are equal if, and only if, some rank's differs from that of the rank before it.
+Task<> compare_with_previous(Transport& transport, Call call) {
+  const int ranks = transport.size();
+  const int previous = (transport.rank() + ranks - 1) % ranks;
+  Call theirs;
+  co_await transport.sendrecv(bytes_of(call), (transport.rank() + 1) % ranks, writable_bytes_of(theirs), previous);
+  if (theirs == call) co_return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
+                          mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name)));
+}
+
 }  // namespace
 
-Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments) {
+Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare) {
   if (SharedGroup* memory = transport.node_memory()) {
     memory->begin(with_algorithm(arguments.call, algorithm));
     if (!algorithm.arrives) {
@@ -36,6 +54,8 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
       co_await memory->arrivals(round);
     }
   }
+  const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
+  if (compare && !one_node) co_await compare_with_previous(transport, with_algorithm(arguments.call, algorithm));
   co_await algorithm.run(transport, arguments);
   divide_average(transport, arguments);
 }

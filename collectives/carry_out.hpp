@@ -8,8 +8,9 @@
 namespace chorus {
 
 /// A whole collective by `algorithm`: signs the call, waits for the arrival of every rank of the node where the
-/// algorithm has no such round of its own, runs it, and divides an average.
-Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments);
+/// algorithm has no such round of its own, runs it, and divides an average. With `compare` it first exchanges the call
+/// with the ranks before and after this one, so that nodes that differ are found: throws Error{mismatch}.
+Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare = false);
 
 /// The same without a coroutine; `algorithm.now` is set.
 void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments);

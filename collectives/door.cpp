@@ -47,7 +47,7 @@ const Tuning& tuning_of(CommunicatorState& state) {
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options) {
   if (!state.ready()) co_await state.set_up();
   const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
-  co_await carry_out(algorithm, state.transport(), arguments);
+  co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
 }
 
 }  // namespace
@@ -78,13 +78,14 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
   try {
     if (!state.ready()) state.drive(state.set_up(), options.timeout);
     const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
-    // Inside MPI's own collective nobody looks at the clock: with a time limit it is polled instead.
-    const bool limited = options.timeout.count() > 0 || state.settings().timeout.count() > 0;
-    if (algorithm.now != nullptr && (algorithm.arrives || !limited)) {
+    // Inside MPI's own collective nobody looks at the clock or hears of others: where that may end it, it is polled.
+    const bool compare = state.settings().compare;
+    const bool ends = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0;
+    if (algorithm.now != nullptr && (algorithm.arrives || !ends)) {
       state.prepare(options.timeout);
       carry_out_now(algorithm, state.transport(), arguments);
     } else {
-      state.drive(carry_out(algorithm, state.transport(), arguments), options.timeout);
+      state.drive(carry_out(algorithm, state.transport(), arguments, compare), options.timeout);
     }
   } catch (...) {
     state.fail(arguments.call);

@@ -74,6 +74,11 @@ void set_shared_memory(Settings& settings, std::string_view variable, std::strin
   settings.shared_memory = static_cast<SharedMemory>(found - shared_memory_names.begin());
 }
 
+void set_compare(Settings& settings, std::string_view variable, std::string_view value) {
+  if (value != "collective" && value != "off") reject(variable, value, "expected collective or off");
+  settings.compare = value == "collective";
+}
+
 void set_log(Settings& settings, std::string_view variable, std::string_view value) {
   if (value != "info" && value != "off") reject(variable, value, "expected info or off");
   settings.log = value == "info";
@@ -89,6 +94,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_NODE_RANKS",
      [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
     {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
+    {"CHORUS_CHECK", set_compare},
     {"CHORUS_LOG", set_log},
 };
 
@@ -132,6 +138,7 @@ std::string Settings::to_json() const {
                                {"slot_bytes", slot_bytes},
                                {"node_ranks", node_ranks},
                                {"tuning", tuning},
+                               {"compare", compare},
                                {"log", log}};
   // A value or file that is not UTF-8 still gets to where it is rejected by name.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -147,6 +154,7 @@ Settings Settings::from_json(const std::string& text) {
   json.at("slot_bytes").get_to(settings.slot_bytes);
   json.at("node_ranks").get_to(settings.node_ranks);
   json.at("tuning").get_to(settings.tuning);
+  json.at("compare").get_to(settings.compare);
   json.at("log").get_to(settings.log);
   return settings;
 }

@@ -24,6 +24,7 @@ struct Settings {
   int node_ranks = 0;       ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
   std::string tuning_file;  ///< CHORUS_TUNING_FILE: its path
   std::string tuning;       ///< what is written in that file; read where the settings are first used
+  bool compare = false;     ///< CHORUS_CHECK=collective: compare the calls of all ranks, not of those of a node alone
   bool log = false;         ///< CHORUS_LOG=info: one line for each decision at set-up
 
   /// Reads the CHORUS_ variables of `environment` (as in `environ`: NAME=value strings, ended by null).

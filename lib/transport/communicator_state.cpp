@@ -165,7 +165,7 @@ void CommunicatorState::look_at_failures() const {
   if (const SharedGroup* memory = transport_->node_memory()) {
     if (const auto failure = memory->failure_of_others()) {
       const auto code = static_cast<ErrorCode>(failure->code);
-      if (code == ErrorCode::mismatch) throw MismatchFound();
+      if (failure->text.empty()) throw MismatchFound();
       throw GivenUp(code, memory->communicator_rank(failure->rank), failure->text);
     }
   }
@@ -261,7 +261,7 @@ void CommunicatorState::fail(const Call& call) {
   try {
     throw;
   } catch (const MismatchFound&) {
-    transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), "the ranks disagree");
+    transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), {});  // as each makes a table
     give_up(mismatch(call));
   } catch (const GivenUp& error) {
     if (!broken_.empty()) throw;

@@ -52,7 +52,7 @@ inline constexpr int call_records = 8;
 struct ControlPage {
   alignas(128) Bell bell;
   alignas(128) std::atomic<std::uint32_t> failure{0};  ///< ErrorCode + 1 once this rank has given the communicator up
-  std::array<char, 112> failure_text{};                ///< written before `failure`
+  std::array<char, 496> failure_text{};                ///< written before `failure`
   std::atomic<std::uint32_t> left{0};                  ///< ranks that will not look here again; they add themselves
   alignas(128) std::array<CallRecord, call_records> calls;
   struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
@@ -147,7 +147,8 @@ class SharedGroup {
   };
   [[nodiscard]] std::optional<Recorded> recorded(int rank, std::uint64_t number = 0) const noexcept;
   [[nodiscard]] std::uint64_t calls_begun() const noexcept { return calls_begun_; }
-  /// Tells the node that this rank has given the communicator up and wakes the sleepers.
+  /// Tells the node that this rank has given the communicator up and wakes the sleepers. An empty text stands for
+  /// MismatchFound.
   void publish_failure(int code, const std::string& text) noexcept;
   struct Failure {
     int rank = 0;  ///< within the node

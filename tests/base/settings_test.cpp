@@ -137,9 +137,9 @@ TEST(Settings, RejectUnknownVariablesAndNameTheNearest) {
 }
 
 TEST(Settings, AreTheSameOnTheOtherRanks) {
-  Settings settings =
-      parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
-             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_NODE_RANKS=5", "CHORUS_LOG=info"});
+  Settings settings = parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
+                             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_NODE_RANKS=5",
+                             "CHORUS_LOG=info", "CHORUS_CHECK=collective"});
   settings.tuning = "{\"schema\": 1}\n\t\"\\ \xC3\xA4";
   const Settings other = Settings::from_json(settings.to_json());
   EXPECT_EQ(other.algorithm, settings.algorithm);
@@ -148,6 +148,7 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
   EXPECT_EQ(other.shared_memory, settings.shared_memory);
   EXPECT_EQ(other.slot_bytes, settings.slot_bytes);
   EXPECT_EQ(other.node_ranks, settings.node_ranks);
+  EXPECT_TRUE(other.compare);
   EXPECT_EQ(other.tuning, settings.tuning);
   EXPECT_EQ(other.log, settings.log);
 }

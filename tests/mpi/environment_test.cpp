@@ -55,6 +55,7 @@ TEST(Environment, RefusesValuesThatDoNotParse) {
       {{"CHORUS_NODE_RANKS", "0"}, "1 or more"},
       {{"CHORUS_NODE_RANKS", "two"}, "1 or more"},
       {{"CHORUS_LOG", "yes"}, "expected info or off"},
+      {{"CHORUS_CHECK", "yes"}, "expected collective or off"},
   };
   for (const auto& [variable, remedy] : wrong) {
     expect_refused(variable, {fmt::format("{}={}", variable.name, variable.value), remedy});

@@ -127,5 +127,38 @@ INSTANTIATE_TEST_SUITE_P(Every, Mismatch,
                                               algorithm.empty() ? "chosen" : algorithm);
                          });
 
+class MismatchOfNodes : public testing::TestWithParam<std::tuple<Disagreement, std::size_t, std::string_view>> {};
+
+TEST_P(MismatchOfNodes, IsToldToEveryRankWhereItIsAskedFor) {
+  const auto& [disagreement, bytes, algorithm] = GetParam();
+  const CollectiveOptions options{.algorithm = algorithm};
+  const ScopedVariable nodes("CHORUS_NODE_RANKS", "2");
+  const ScopedVariable compare("CHORUS_CHECK", "collective");
+  const OwnedComm mpi_comm(0, job_rank());
+  const Communicator comm = from_mpi(mpi_comm.get());
+  barrier(comm);
+  const Disagreement::Calls calls = comm.rank() >= comm.size() / 2 ? disagreement.odd : disagreement.most;
+  const Outcome outcome = outcome_of([&, &bytes = bytes] {
+    calls(comm, bytes, options);
+    barrier(comm);
+  });
+  expect_error(outcome, ErrorCode::mismatch,
+               {fmt::format("on rank {}", comm.rank()), "the ranks disagree about this call",
+                std::string(disagreement.most_says), std::string(disagreement.odd_says)});
+  EXPECT_LT(outcome.took.count(), longest_s);
+  expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"make a new one"});
+}
+
+// Short ones: a long message half way over MPI cannot be taken back when a call fails.
+INSTANTIATE_TEST_SUITE_P(Every, MismatchOfNodes,
+                         testing::Combine(testing::ValuesIn(disagreements),
+                                          testing::Values(std::size_t{4}, std::size_t{2000}),
+                                          testing::Values("", "ring", "native")),
+                         [](const auto& info) {
+                           const std::string_view algorithm = std::get<2>(info.param);
+                           return fmt::format("{}_{}_{}", std::get<0>(info.param).name, std::get<1>(info.param),
+                                              algorithm.empty() ? "chosen" : algorithm);
+                         });
+
 }  // namespace
 }  // namespace chorus::test
