@@ -13,9 +13,8 @@ Traffic traffic(const Problem& problem) {
   const double rounds = vendor::rounds(problem);
   const double bytes = static_cast<double>(problem.call.bytes());
   return {.shared = {},
-          .messages = {.messages = rounds,
-                       .bytes = std::min(rounds, 2.0) * bytes,
-                       .reduced = std::min(rounds, 1.0) * bytes}};
+          .messages = {
+              .messages = rounds, .bytes = std::min(rounds, 2.0) * bytes, .reduced = std::min(rounds, 1.0) * bytes}};
 }
 
 }  // namespace
