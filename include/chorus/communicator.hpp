@@ -4,6 +4,8 @@
 #include <chorus/export.hpp>
 
 #include <memory>
+#include <optional>
+#include <span>
 
 namespace chorus {
 
@@ -29,6 +31,22 @@ class CHORUS_API Communicator {
   [[nodiscard]] int rank() const noexcept;
   /// The number of ranks.
   [[nodiscard]] int size() const noexcept;
+
+  // New communicators of the ranks of this one, which outlive it if they like. Every rank of this one calls; each
+  // throws what a collective throws.
+
+  /// Of the ranks that give the same `color`, in the order of `key`, and of their ranks here where keys are equal. None
+  /// for a rank that gives no color.
+  [[nodiscard]] std::optional<Communicator> split(std::optional<int> color, int key = 0) const;
+  /// Of all ranks, in the same order: its collectives do not wait for those of this one.
+  [[nodiscard]] Communicator dup() const;
+  /// Of `ranks`, in that order, the same list on every rank; none for a rank that is not listed.
+  /// Throws   Error{invalid_argument} where a rank is listed twice, or is none.
+  [[nodiscard]] std::optional<Communicator> subset(std::span<const int> ranks) const;
+  /// Of the ranks that share memory with this one, in the order of their ranks.
+  [[nodiscard]] Communicator node() const;
+  /// Of the first rank of every node, in the order of their ranks; none elsewhere.
+  [[nodiscard]] std::optional<Communicator> leaders() const;
 
   explicit Communicator(std::shared_ptr<detail::CommunicatorState> state) noexcept;
   [[nodiscard]] detail::CommunicatorState& state() const noexcept { return *state_; }

@@ -13,6 +13,9 @@ namespace chorus {
 enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block };
 inline constexpr int collective_count = 6;
 
+/// What a Call names where ranks make communicators of one together.
+inline constexpr auto splitting = static_cast<Collective>(255);
+
 /// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);
 inline constexpr auto ordered_function = static_cast<ReduceOp>(255);

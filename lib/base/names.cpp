@@ -45,7 +45,9 @@ std::size_t edits(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string_view name(Collective collective) noexcept { return name_in(collectives, collective); }
+std::string_view name(Collective collective) noexcept {
+  return collective == splitting ? "split" : name_in(collectives, collective);
+}
 std::string_view name(DataType type) noexcept { return name_in(types, type); }
 std::string_view name(ReduceOp op) noexcept {
   if (op == commutative_function) return "a commutative function";
@@ -71,7 +73,7 @@ bool has_root(Collective collective) noexcept {
 
 std::string describe(const Call& call) {
   std::string text(name(call.collective));
-  if (call.collective != Collective::barrier) text += fmt::format(" of {} {}", call.count, name(call.type));
+  if (call.collective != Collective::barrier && call.collective != splitting) text += fmt::format(" of {} {}", call.count, name(call.type));
   if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);

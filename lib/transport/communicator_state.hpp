@@ -59,6 +59,9 @@ class Peers {
   virtual void tell(const Failure& failure) noexcept = 0;
   /// What another rank has told.
   [[nodiscard]] virtual std::optional<Failure> told() = 0;
+  /// A communicator of the ranks `ranks`, this one among them; run by each of them. `members` carries messages between
+  /// them, as its ranks 0, 1, ...
+  virtual Task<std::shared_ptr<CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) = 0;
 };
 
 /// What a public Communicator stands for: a transport, the operations under way on it, and whether it still works.
@@ -79,6 +82,20 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
   Task<> set_up();
+
+  /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks; null
+  /// where this rank gives none. Run by every rank.
+  struct Place {
+    std::optional<int> color;
+    int key = 0;
+  };
+  [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Place& place);
+  /// The number of this rank's node, and whether it is the node's first rank. Sets the communicator up.
+  struct OnNode {
+    int node = 0;
+    bool first = false;
+  };
+  [[nodiscard]] OnNode on_node();
 
   /// A thread comes in with `call`, to be called first and kept until it goes. Throws Error{invalid_argument} where
   /// another thread is noticed inside.
@@ -119,6 +136,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   AlgorithmName algorithm_name = nullptr;
 
  private:
+  Task<> split_into(std::shared_ptr<CommunicatorState>& made, Place place);
   void finish_parked();
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);

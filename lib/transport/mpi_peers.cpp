@@ -2,6 +2,7 @@
 #include "transport/mpi_peers.hpp"
 
 #include "transport/gathering.hpp"
+#include "transport/mpi_runtime.hpp"
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +51,9 @@ struct Notice {
 
 }  // namespace
 
-MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transport), native_(comm) {}
+MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transport) {
+  if (comm != MPI_COMM_NULL) native_.emplace(comm);
+}
 
 Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
   std::string mine;
@@ -66,7 +69,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   if (waiter.policy().oversubscribed) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
   shared.nodes = memory_.nodes;
   shared.memory = make_group(shared.settings, waiter);
-  shared.native = &native_;
+  shared.native = native_ ? &*native_ : nullptr;
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
   remember_pace(shared.pace);
   if (shared.pace.known()) {
@@ -139,6 +142,15 @@ std::optional<detail::Peers::Failure> MpiPeers::told() {
   if (!transport_.notified(writable_bytes_of(notice))) return std::nullopt;
   return Failure{notice.rank, notice.code,
                  std::string(notice.text.data(), strnlen(notice.text.data(), notice.text.size()))};
+}
+
+Task<std::shared_ptr<detail::CommunicatorState>> MpiPeers::make(Transport& members, const std::vector<int>& ranks) {
+  std::vector<int> on_channel;
+  for (const int rank : ranks) on_channel.push_back(transport_.ranks()[static_cast<std::size_t>(rank)]);
+  const std::shared_ptr<MpiChannel> channel = transport_.channel();
+  const MpiChannel::Number number = co_await channel->take_number(members);
+  auto transport = std::make_unique<MpiTransport>(members.rank(), channel, std::move(on_channel), number);
+  co_return MpiRuntime::get("split").adopt(std::move(transport), MPI_COMM_NULL);
 }
 
 }  // namespace chorus

@@ -17,7 +17,7 @@ namespace chorus {
 /// The other ranks of an MPI communicator.
 class MpiPeers final : public detail::Peers {
  public:
-  /// `transport` and `comm` outlive it.
+  /// `transport` and `comm` outlive it; `comm` is MPI_COMM_NULL where MPI has no communicator of these ranks.
   MpiPeers(MpiTransport& transport, MPI_Comm comm);
 
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
@@ -25,6 +25,7 @@ class MpiPeers final : public detail::Peers {
   [[nodiscard]] std::string describe(int rank) const override;
   void tell(const Failure& failure) noexcept override;
   [[nodiscard]] std::optional<Failure> told() override;
+  Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
 
  private:
   [[nodiscard]] WaitPolicy policy() const;
@@ -33,7 +34,7 @@ class MpiPeers final : public detail::Peers {
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
 
   MpiTransport& transport_;
-  MpiNative native_;
+  std::optional<MpiNative> native_;
   std::vector<PeerRecord> records_;  // per rank; empty before the set-up
   NodeMemory memory_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi_runtime.hpp"
 
+#include "transport/gathering.hpp"
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_peers.hpp"
@@ -9,9 +10,12 @@
 #include <chorus/environment.hpp>
 #include <chorus/interop/mpi.hpp>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <utility>
 
 namespace chorus {
@@ -37,6 +41,19 @@ class Group {
  private:
   MPI_Group group_ = MPI_GROUP_NULL;
 };
+
+/// Drives `task` where no communicator does.
+MpiChannel::Number agreed(Task<MpiChannel::Number> task) {
+  MpiChannel::Number number = 0;
+  Operation operation([](Task<MpiChannel::Number> inner, MpiChannel::Number& result) -> Task<> {
+    result = co_await std::move(inner);
+  }(std::move(task), number));
+  while (!operation.done()) {
+    if (!operation.step()) sched_yield();
+  }
+  operation.result();
+  return number;
+}
 
 }  // namespace
 
@@ -70,35 +87,39 @@ MpiChannel::Number MpiChannel::lowest_free(Number from) const {
   return from;
 }
 
-MpiChannel::Number MpiChannel::take_number(MPI_Comm comm) {
-  Number candidate = 0;
-  for (int all_free = 0; all_free == 0;) {
+Task<MpiChannel::Number> MpiChannel::take_number(Transport& members) {
+  struct Offer {
+    Number number = 0;  // the lowest that is free here
+    int taken = 0;      // the highest of these was free here, too
+  };
+  std::vector<Offer> offers(static_cast<std::size_t>(members.size()));
+  Offer& mine = offers[static_cast<std::size_t>(members.rank())];
+  const Bytes table = std::as_writable_bytes(std::span(offers));
+  for (Number from = 0;;) {
     {
       const std::scoped_lock lock(mutex_);
-      candidate = lowest_free(candidate);
+      mine.number = lowest_free(from);
     }
-    Number highest = 0;
-    check_mpi(MPI_Allreduce(&candidate, &highest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    co_await gather_records(members, table);
+    const Number highest = std::ranges::max(offers, {}, &Offer::number).number;
     if (highest >= numbers_) {
       throw Error(ErrorCode::transport,
                   fmt::format("too many communicators: MPI's tags allow {}; destroy some first", numbers_));
     }
-    candidate = highest;
-    int free_here = 0;
     {
       const std::scoped_lock lock(mutex_);
-      free_here = used_.insert(candidate).second ? 1 : 0;
+      mine.taken = used_.insert(highest).second ? 1 : 0;
     }
-    check_mpi(MPI_Allreduce(&free_here, &all_free, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    if (all_free == 0) {
-      if (free_here != 0) release(candidate);
-      ++candidate;
-    }
+    const bool taken = mine.taken != 0;
+    co_await gather_records(members, table);
+    if (std::ranges::all_of(offers, [](const Offer& offer) { return offer.taken != 0; })) co_return highest;
+    if (taken) release(highest);
+    from = highest + 1;
   }
-  return candidate;
 }
 
 void MpiChannel::release(Number number) {
+  if (number == for_agreement) return;
   const std::scoped_lock lock(mutex_);
   used_.erase(number);
 }
@@ -165,11 +186,17 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const std::shared_ptr<MpiChannel> channel = channel_for(comm, group.get());
-  const MpiChannel::Number number = channel->take_number(comm);
-  auto transport = std::make_unique<MpiTransport>(rank, channel, channel->ranks_of(group.get()), number);
+  const std::vector<int> ranks = channel->ranks_of(group.get());
+  MpiTransport members(rank, channel, ranks, MpiChannel::for_agreement);
+  const MpiChannel::Number number = agreed(channel->take_number(members));
+  return adopt(std::make_unique<MpiTransport>(rank, channel, ranks, number), comm);
+}
+
+std::shared_ptr<detail::CommunicatorState> MpiRuntime::adopt(std::unique_ptr<MpiTransport> transport, MPI_Comm comm) {
   auto peers = std::make_unique<MpiPeers>(*transport, comm);
   auto state = std::make_shared<detail::CommunicatorState>(std::move(transport), std::move(peers), engine_,
                                                            entrance_ ? entrance_ : std::make_shared<Entrance>());
+  const std::scoped_lock lock(mutex_);
   std::erase_if(communicators_, [](const auto& known) { return known.expired(); });
   communicators_.push_back(state);
   return state;

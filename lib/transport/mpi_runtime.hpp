@@ -14,11 +14,14 @@
 
 namespace chorus {
 
+class MpiTransport;
+
 /// A private communicator for messages, shared by all transports whose ranks are among its own.
 class MpiChannel {
  public:
   using Number = int;  ///< tells the transports on a channel apart
   static constexpr int tags_each = 16;
+  static constexpr Number for_agreement = 0;  ///< the transport on which ranks agree on a number for another
 
   /// Told apart from other channels by the world rank that named it and that rank's count.
   struct Name {
@@ -39,8 +42,8 @@ class MpiChannel {
   /// The ranks on this channel of the members of `group`; empty where some are not on it.
   [[nodiscard]] std::vector<int> ranks_of(MPI_Group group) const;
 
-  /// Agrees on a number that no member of `comm` uses on this channel; collective over `comm`.
-  [[nodiscard]] Number take_number(MPI_Comm comm);
+  /// Agrees on a number that none of the ranks of `members` uses on this channel; run by each of them.
+  [[nodiscard]] Task<Number> take_number(Transport& members);
   void release(Number number);
 
  private:
@@ -51,7 +54,7 @@ class MpiChannel {
   Name name_;
   int numbers_ = 0;  // how many the tags allow
   std::mutex mutex_;
-  std::set<Number> used_;
+  std::set<Number> used_ = {for_agreement};
 };
 
 /// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Communicators are made by
@@ -63,6 +66,9 @@ class MpiRuntime {
 
   /// The chorus communicator over `comm`; collective over it.
   [[nodiscard]] std::shared_ptr<detail::CommunicatorState> make(MPI_Comm comm);
+  /// The one of `transport`; `comm` is MPI's communicator of its ranks, or MPI_COMM_NULL.
+  [[nodiscard]] std::shared_ptr<detail::CommunicatorState> adopt(std::unique_ptr<MpiTransport> transport,
+                                                                 MPI_Comm comm);
   /// The one over MPI_COMM_WORLD, made once.
   [[nodiscard]] std::shared_ptr<detail::CommunicatorState> world();
 
@@ -74,6 +80,7 @@ class MpiRuntime {
   std::shared_ptr<Engine> engine_ = std::make_shared<Engine>();
   std::shared_ptr<Entrance> entrance_;  // that of all communicators; null where each has its own
   std::vector<std::shared_ptr<MpiChannel>> channels_;
+  std::mutex mutex_;  // for the next, as threads may split their communicators at the same time
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
   std::shared_ptr<detail::CommunicatorState> world_;
   int channels_named_ = 0;

@@ -22,6 +22,10 @@ class MpiTransport final : public Transport {
   bool test(Exchange& exchange) override;
   void cancel(Exchange& exchange) noexcept override;
 
+  [[nodiscard]] const std::shared_ptr<MpiChannel>& channel() const noexcept { return channel_; }
+  /// Per rank: its rank on the channel.
+  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+
   /// A small message out of turn, to every rank; it is not waited for.
   void notify(ConstBytes message) noexcept;
   /// Such a message from anybody, if one has come: its length is that of `message`.

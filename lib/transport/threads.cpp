@@ -110,6 +110,11 @@ class ThreadPeers final : public detail::Peers {
     co_return shared;
   }
 
+  Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& /*members*/,
+                                                        const std::vector<int>& /*ranks*/) override {
+    throw Error(ErrorCode::not_supported, "communicators of threads cannot be split");
+  }
+
   std::string death_of(int rank) override {
     const std::scoped_lock lock(world_->mutex);
     return world_->deaths[static_cast<std::size_t>(rank)];

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators made of communicators.
+
+#include "mpi/job.hpp"
+#include "transport/communicator_state.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+/// The job's ranks in `comm`, in its order.
+std::vector<int> members_of(const Communicator& comm) {
+  std::vector<int> members(static_cast<std::size_t>(comm.size()));
+  allgather(comm, std::vector<int>{job_rank()}, members);
+  return members;
+}
+
+class Split : public testing::Test {
+ protected:
+  Communicator all_ = from_mpi(MPI_COMM_WORLD);
+};
+
+TEST_F(Split, GivesTheRanksOfAColorInTheOrderOfTheirKeys) {
+  const auto part = all_.split(job_rank() % 3, -job_rank());
+  ASSERT_TRUE(part);
+  std::vector<int> expected;
+  for (int rank = job_size() - 1; rank >= 0; --rank) {
+    if (rank % 3 == job_rank() % 3) expected.push_back(rank);
+  }
+  EXPECT_EQ(members_of(*part), expected);
+}
+
+TEST_F(Split, LeavesOutWhoGivesNoColor) {
+  const bool in = job_rank() % 2 == 1;
+  const auto part = all_.split(in ? std::optional(-7) : std::nullopt);
+  ASSERT_EQ(part.has_value(), in);
+  if (part) {
+    EXPECT_EQ(part->size(), job_size() / 2);
+    EXPECT_EQ(allreduce(*part, 1, ReduceOp::sum), job_size() / 2);
+  }
+}
+
+TEST_F(Split, OfASplitWorksAndOutlivesIt) {
+  std::optional<Communicator> quarter;
+  {
+    const auto half = all_.split(job_rank() % 2);
+    quarter = half->split(half->rank() % 2);
+  }
+  std::vector<int> expected;
+  for (int rank = 0; rank < job_size(); ++rank) {
+    if (rank % 4 == job_rank() % 4) expected.push_back(rank);
+  }
+  EXPECT_EQ(members_of(*quarter), expected);
+}
+
+TEST_F(Split, ADuplicateHasItsOwnOrderOfCalls) {
+  const Communicator twin = all_.dup();
+  ASSERT_EQ(members_of(twin), members_of(all_));
+  int here = 1;
+  int there = 2;
+  Request first = iallreduce(all_, std::span(&here, 1), ReduceOp::sum);
+  Request second = iallreduce(twin, std::span(&there, 1), ReduceOp::sum);
+  (job_rank() % 2 == 0 ? second : first).wait();
+  first.wait();
+  second.wait();
+  EXPECT_EQ(here, job_size());
+  EXPECT_EQ(there, 2 * job_size());
+}
+
+TEST_F(Split, ASubsetHasTheOrderOfItsList) {
+  std::vector<int> ranks;
+  for (int rank = job_size() - 1; rank >= 0; rank -= 2) ranks.push_back(rank);
+  const auto part = all_.subset(ranks);
+  ASSERT_EQ(part.has_value(), std::ranges::count(ranks, job_rank()) == 1);
+  if (part) {
+    EXPECT_EQ(members_of(*part), ranks);
+  }
+}
+
+TEST_F(Split, ASubsetIsOfRanksOnceEach) {
+  for (const std::vector<int>& wrong : {std::vector<int>{0, 0}, {-1}, {0, job_size()}}) {
+    expect_error(outcome_of([&] { static_cast<void>(all_.subset(wrong)); }), ErrorCode::invalid_argument,
+                 {"subset", "argument ranks", std::to_string(wrong.back())});
+  }
+}
+
+TEST_F(Split, NodesAndLeadersCoverTheRanks) {
+  const Communicator node = all_.node();
+  const auto leaders = all_.leaders();
+  const std::vector<int> mine = members_of(node);
+  EXPECT_TRUE(std::ranges::is_sorted(mine));
+  EXPECT_EQ(leaders.has_value(), node.rank() == 0);
+  if (leaders) {
+    EXPECT_EQ(allreduce(*leaders, node.size(), ReduceOp::sum), job_size());
+  }
+  barrier(node);
+  EXPECT_TRUE(node.state().transport().shared() != nullptr || node.size() == 1);
+}
+
+TEST_F(Split, EveryCollectiveRunsOnAPart) {
+  const auto part = all_.split(job_rank() < 3 ? 0 : 1);
+  const int ranks = part->size();
+  for (const std::size_t count : {1, 1000, 100'000}) {
+    std::vector<double> data(count, part->rank() + 1);
+    allreduce(*part, data, ReduceOp::sum);
+    ASSERT_EQ(data, std::vector<double>(count, ranks * (ranks + 1) / 2));
+    std::vector<double> block(count);
+    reduce_scatter_block(*part, std::vector<double>(count * static_cast<std::size_t>(ranks), 1), block, ReduceOp::sum);
+    ASSERT_EQ(block, std::vector<double>(count, ranks));
+    bcast(*part, data, ranks - 1);
+    reduce(*part, data, ReduceOp::max, 0);
+    barrier(*part);
+  }
+}
+
+TEST_F(Split, IsFreedWithoutATrace) {
+  for (int repetition = 0; repetition < 2000; ++repetition) {
+    const auto part = all_.split(job_rank() % 2);
+    if (repetition % 100 == 0) {
+      ASSERT_EQ(allreduce(*part, 1, ReduceOp::sum), part->size());
+    }
+  }
+}
+
+TEST_F(Split, IsToldFromAnotherCall) {
+  if (all_.size() == 1) return;
+  const Communicator comm = all_.dup();
+  const Outcome outcome = outcome_of([&] {
+    if (job_rank() == 0) {
+      static_cast<void>(comm.split(0));
+    } else {
+      static_cast<void>(allreduce(comm, 1, ReduceOp::sum));
+    }
+  });
+  if (comm.state().transport().shared() == nullptr) return;  // between nodes nothing is compared unless asked for
+  expect_error(outcome, ErrorCode::mismatch, {"rank 0: split", "allreduce of 1 int32"});
+}
+
+}  // namespace
+}  // namespace chorus::test
