@@ -13,6 +13,8 @@ namespace {
 constexpr int root = 0;
 
 int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
+/// Elements of one block of `data`, which has one for each rank.
+int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
 
 constexpr Row rows[] = {
     {.name = "barrier",
@@ -85,6 +87,19 @@ constexpr Row rows[] = {
          },
      .validate = validate_reduce_scatter_block,
      .bus_factor = [](double ranks) { return (ranks - 1) / ranks; }},
+    {.name = "alltoall",
+     .title = "All-to-All",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count * ranks}; },
+     .chorus = [](const Call& call) { alltoall(call.world, call.in, call.out, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Alltoall(call.in.data(), block_of(call, call.in), MPI_FLOAT, call.out.data(), block_of(call, call.out),
+                        MPI_FLOAT, MPI_COMM_WORLD);
+         },
+     .validate = validate_alltoall,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
 };
 
 }  // namespace

@@ -106,6 +106,14 @@ bool validate_reduce_scatter_block(const Call& call, Run run) {
   return holds(call.out, [&](std::size_t index) { return sum.at(before + index); });
 }
 
+bool validate_alltoall(const Call& call, Run run) {
+  run_on_known_data(call, run);
+  const std::size_t block = call.out.size() / static_cast<std::size_t>(call.world.size());
+  const std::size_t before = block * static_cast<std::size_t>(call.world.rank());
+  return holds(call.out,
+               [&](std::size_t index) { return given(static_cast<int>(index / block), before + index % block); });
+}
+
 bool validate_barrier(const Call& call, Run run) {
   constexpr int attempts = 10;
   const int ranks = call.world.size();

@@ -6,6 +6,7 @@
 // One round for each slotful. A rank writes and reads (p-1)/p of the input, whatever the number of ranks.
 
 #include "one_round.hpp"
+#include "pieces.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>
@@ -14,19 +15,12 @@
 namespace chorus::reduce_scatter_block_shared {
 namespace {
 
-constexpr std::size_t line = 64;
-
-/// How much of one block goes into a slot at a time.
-std::size_t part_of(std::size_t slot_bytes, int ranks) {
-  return slot_bytes / static_cast<std::size_t>(ranks) / line * line;
-}
-
-bool applies(const Problem& problem) { return problem.shared && part_of(problem.slot_bytes, problem.ranks) > 0; }
+bool applies(const Problem& problem) { return problem.shared && part_of_block(problem.slot_bytes, problem.ranks) > 0; }
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
-  const double part = static_cast<double>(part_of(problem.slot_bytes, problem.ranks));
+  const double part = static_cast<double>(part_of_block(problem.slot_bytes, problem.ranks));
   const double rounds = std::max(1.0, std::ceil(bytes / part));
   return {.shared = {.messages = rounds, .bytes = 2 * bytes * others, .reduced = bytes * others}, .messages = {}};
 }
@@ -36,7 +30,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Reduction reduction(arguments.call);
   const int me = memory.rank();
   const std::size_t all = arguments.call.bytes();
-  const std::size_t part = part_of(memory.slot_bytes(), memory.size());
+  const std::size_t part = part_of_block(memory.slot_bytes(), memory.size());
   const auto in_block = [&](int rank) { return arguments.in + static_cast<std::size_t>(rank) * all; };
   const auto place = [&](int rank) { return static_cast<std::size_t>(rank) * part; };
   std::size_t done = 0;

@@ -4,6 +4,7 @@
 // Everything but the interop headers.
 #include <chorus/allgather.hpp>             // IWYU pragma: export
 #include <chorus/allreduce.hpp>             // IWYU pragma: export
+#include <chorus/alltoall.hpp>              // IWYU pragma: export
 #include <chorus/barrier.hpp>               // IWYU pragma: export
 #include <chorus/bcast.hpp>                 // IWYU pragma: export
 #include <chorus/communicator.hpp>          // IWYU pragma: export

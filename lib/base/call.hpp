@@ -10,8 +10,8 @@
 namespace chorus {
 
 /// The collectives, by MPI's names. `lib` knows them as words only: to sign, record and report calls.
-enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block };
-inline constexpr int collective_count = 6;
+enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block, alltoall };
+inline constexpr int collective_count = 7;
 
 /// What the ranks of a communicator must agree about when they call a collective.
 struct Call {
@@ -19,7 +19,7 @@ struct Call {
   DataType type = DataType::uint8;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  std::size_t count = 0;       ///< elements of one block: what a rank contributes, or gets for reduce_scatter_block
+  std::size_t count = 0;       ///< elements of a rank's vector, or of one block where a vector has one for each rank
   std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
 
   [[nodiscard]] std::size_t bytes() const noexcept { return count * size_of(type); }

@@ -15,7 +15,7 @@ namespace chorus {
 namespace {
 
 constexpr std::array<std::string_view, collective_count> collectives = {
-    "barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"};
+    "barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "alltoall"};
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
     "uint32",  "uint64", "float16", "bfloat16", "float32", "float64", "long_double"};

@@ -100,6 +100,8 @@ void MpiNative::run(const Call& call, const Buffers& buffers) {
       return check_mpi(MPI_Allgather(t.in, t.count, t.type, t.out, t.count, t.type, comm_), "MPI_Allgather");
     case Collective::reduce_scatter_block:
       return check_mpi(MPI_Reduce_scatter_block(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Reduce_scatter_block");
+    case Collective::alltoall:
+      return check_mpi(MPI_Alltoall(t.in, t.count, t.type, t.out, t.count, t.type, comm_), "MPI_Alltoall");
   }
 }
 
@@ -125,6 +127,9 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
       break;
     case Collective::reduce_scatter_block:
       code = MPI_Ireduce_scatter_block(t.in, t.out, t.count, t.type, t.op, comm_, &request);
+      break;
+    case Collective::alltoall:
+      code = MPI_Ialltoall(t.in, t.count, t.type, t.out, t.count, t.type, comm_, &request);
       break;
   }
   check_mpi(code, "a nonblocking collective of MPI");

@@ -53,6 +53,7 @@ TEST(Describe, SaysWhatMattersToTheCollective) {
   EXPECT_EQ(describe({Collective::allgather, DataType::boolean, ReduceOp::sum, 0, 7}), "allgather of 7 boolean");
   EXPECT_EQ(describe({Collective::reduce_scatter_block, DataType::uint16, ReduceOp::average, 0, 7}),
             "reduce_scatter_block of 7 uint16 by average");
+  EXPECT_EQ(describe({Collective::alltoall, DataType::int8, ReduceOp::sum, 0, 7}), "alltoall of 7 int8");
 }
 
 TEST(Nearest, HasTheFewestEdits) {

@@ -19,25 +19,38 @@ constexpr std::size_t guard_bytes = 64;
 constexpr std::size_t largest_offset = 64;
 constexpr std::byte guard{0xA5};
 
-bool in_blocks(Collective collective) {  // the longer of `in` and `out` has a block for each rank
-  return collective == Collective::allgather || collective == Collective::reduce_scatter_block;
+/// The blocks of the results of all ranks, one after another; those that several ranks get stand there once.
+std::size_t result_blocks(Collective collective, std::size_t ranks) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::reduce_scatter_block:
+      return ranks;
+    case Collective::alltoall:
+      return ranks * ranks;
+    default:
+      return 1;
+  }
+}
+
+/// Element `i` of these blocks.
+std::int64_t result(const Call& call, int ranks, std::size_t i) {
+  const auto block = static_cast<int>(i / call.count);
+  const std::size_t index = i % call.count;
+  if (reduces(call.collective)) return reduction(call, ranks, i);
+  if (call.collective == Collective::allgather) return contribution(call, ranks, block, index);
+  if (call.collective == Collective::alltoall) {
+    const auto receiver = static_cast<std::size_t>(block / ranks);
+    return contribution(call, ranks, block % ranks, receiver * call.count + index);
+  }
+  return contribution(call, ranks, call.root, i);
 }
 
 }  // namespace
 
 PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placement)
     : call_(call), ranks_(ranks), placement_(placement) {
-  const std::size_t blocks = in_blocks(call.collective) ? static_cast<std::size_t>(ranks) : 1;
-  std::vector<std::int64_t> values(blocks * call.count);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (reduces(call.collective)) {
-      values[i] = reduction(call, ranks, i);
-    } else if (call.collective == Collective::allgather) {
-      values[i] = contribution(call, ranks, static_cast<int>(i / call.count), i % call.count);
-    } else {
-      values[i] = contribution(call, ranks, call.root, i);
-    }
-  }
+  std::vector<std::int64_t> values(result_blocks(call.collective, static_cast<std::size_t>(ranks)) * call.count);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = result(call, ranks, i);
   result_ = elements_of(values, call.type);
 }
 
@@ -47,13 +60,15 @@ std::string PreparedCall::describe() const {
 }
 
 std::size_t PreparedCall::in_count() const noexcept {
-  return call_.collective == Collective::reduce_scatter_block ? call_.count * static_cast<std::size_t>(ranks_)
-                                                              : call_.count;
+  const bool in_blocks =
+      call_.collective == Collective::reduce_scatter_block || call_.collective == Collective::alltoall;
+  return in_blocks ? all_blocks() : call_.count;
 }
 
 std::size_t PreparedCall::out_count(int rank) const noexcept {
   if (call_.collective == Collective::reduce && rank != call_.root) return 0;
-  return call_.collective == Collective::allgather ? call_.count * static_cast<std::size_t>(ranks_) : call_.count;
+  const bool in_blocks = call_.collective == Collective::allgather || call_.collective == Collective::alltoall;
+  return in_blocks ? all_blocks() : call_.count;
 }
 
 std::vector<std::byte> PreparedCall::input(int rank) const {
@@ -66,8 +81,8 @@ std::vector<std::byte> PreparedCall::input(int rank) const {
 
 std::span<const std::byte> PreparedCall::expected(int rank) const {
   const std::size_t bytes = out_count(rank) * size_of(call_.type);
-  const bool own_block = call_.collective == Collective::reduce_scatter_block;
-  return std::span(result_).subspan(own_block ? static_cast<std::size_t>(rank) * bytes : 0, bytes);
+  const bool own = call_.collective == Collective::reduce_scatter_block || call_.collective == Collective::alltoall;
+  return std::span(result_).subspan(own ? static_cast<std::size_t>(rank) * bytes : 0, bytes);
 }
 
 RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset)

@@ -36,10 +36,12 @@ class PreparedCall {
   [[nodiscard]] std::span<const std::byte> expected(int rank) const;
 
  private:
+  [[nodiscard]] std::size_t all_blocks() const noexcept { return call_.count * static_cast<std::size_t>(ranks_); }
+
   Call call_;
   int ranks_;
   Placement placement_;
-  std::vector<std::byte> result_;  // of all ranks; each gets all or a block of it
+  std::vector<std::byte> result_;  // of all ranks; each gets all or a part of it
 };
 
 /// One rank's buffers for a call, between guards.

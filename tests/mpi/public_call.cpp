@@ -43,6 +43,8 @@ void call_in_place(const Communicator& comm, const Call& call, const std::span<T
       return allgather(comm, inout, options);
     case Collective::reduce_scatter_block:
       return reduce_scatter_block(comm, inout, call.op, options);
+    case Collective::alltoall:
+      return alltoall(comm, inout, options);
   }
 }
 
@@ -62,6 +64,8 @@ void call_out_of_place(const Communicator& comm, const Call& call, const Views<T
       return allgather(comm, views.in, views.out, options);
     case Collective::reduce_scatter_block:
       return reduce_scatter_block(comm, views.in, views.out, call.op, options);
+    case Collective::alltoall:
+      return alltoall(comm, views.in, views.out, options);
   }
 }
 
@@ -81,6 +85,8 @@ Request start_in_place(const Communicator& comm, const Call& call, const std::sp
       return iallgather(comm, inout, options);
     case Collective::reduce_scatter_block:
       return ireduce_scatter_block(comm, inout, call.op, options);
+    case Collective::alltoall:
+      return ialltoall(comm, inout, options);
   }
   throw std::logic_error("a collective the test does not know");
 }
@@ -101,6 +107,8 @@ Request start_out_of_place(const Communicator& comm, const Call& call, const Vie
       return iallgather(comm, views.in, views.out, options);
     case Collective::reduce_scatter_block:
       return ireduce_scatter_block(comm, views.in, views.out, call.op, options);
+    case Collective::alltoall:
+      return ialltoall(comm, views.in, views.out, options);
   }
   throw std::logic_error("bcast has one buffer");
 }
