@@ -24,7 +24,7 @@ constexpr const char* meaning_of_the_numbers = R"(What the numbers are
   Min, Max     the least and greatest of the ranks' means.
   Median, P25, P75 and the ratio
                of repetitions: a repetition is one call, or of short calls a block of at least 20 us divided by its
-               calls (those of bcast and reduce then overlap); its time is the slowest rank's.
+               calls (those that need not wait for all ranks then overlap); its time is the slowest rank's.
   Ratio        chorus/MPI of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired repetitions.
 Sizes are checked before they are timed, always. Without -i the repetitions are 10000 (1000 above 8192 bytes), fewer
 where they would take more than about a second for a size.

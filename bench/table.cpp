@@ -100,6 +100,56 @@ constexpr Row rows[] = {
          },
      .validate = validate_alltoall,
      .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "gather",
+     .title = "Gather",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
+     .chorus = [](const Call& call) { gather(call.world, call.in, call.out, root, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Gather(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), count_of(call.in), MPI_FLOAT, root,
+                      MPI_COMM_WORLD);
+         },
+     .validate = validate_gather,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "scatter",
+     .title = "Scatter",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count}; },
+     .chorus = [](const Call& call) { scatter(call.world, call.in, call.out, root, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Scatter(call.in.data(), count_of(call.out), MPI_FLOAT, call.out.data(), count_of(call.out), MPI_FLOAT,
+                       root, MPI_COMM_WORLD);
+         },
+     .validate = validate_scatter,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "scan",
+     .title = "Scan",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = count, .out = count}; },
+     .chorus = [](const Call& call) { scan(call.world, call.in, call.out, ReduceOp::sum, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Scan(call.in.data(), call.out.data(), count_of(call.in), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+         },
+     .validate = validate_scan,
+     .bus_factor = [](double) { return 1.0; }},
+    {.name = "exscan",
+     .title = "Exscan",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = count, .out = count}; },
+     .chorus = [](const Call& call) { exscan(call.world, call.in, call.out, ReduceOp::sum, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Exscan(call.in.data(), call.out.data(), count_of(call.in), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+         },
+     .validate = validate_exscan,
+     .bus_factor = [](double) { return 1.0; }},
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ bool holds_all_blocks(const Problem& problem) {
 }
 
 /// Whose arrival a rank waits for.
-enum class Awaited { everybody, root, nobody };
+enum class Awaited { everybody, those_before, root, nobody };
 
 /// A collective of one round in shared memory, as a coroutine and without one. `Place` is InLine or InSlot; `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
@@ -67,6 +67,7 @@ struct OneRound {
     memory.arrive(round);
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::everybody) co_await memory.arrivals(round);
+    if (awaited == Awaited::those_before) co_await memory.arrivals_before(round);
     if (awaited == Awaited::root) co_await memory.arrival(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }
@@ -78,6 +79,7 @@ struct OneRound {
     memory.arrive(round);
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::everybody) memory.wait_for_all(round);
+    if (awaited == Awaited::those_before) memory.wait_for_those_before(round);
     if (awaited == Awaited::root) memory.wait_for(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }

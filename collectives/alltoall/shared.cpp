@@ -58,7 +58,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "shared",
     .summary = "every rank passes its blocks through shared memory, a slot's length at a time: all lengths in a node",
-    .source = "Graham and Shipman, EuroPVM/MPI 2008 (shared-memory alltoall)",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
     .applies = applies,
     .traffic = traffic,
     .run = run,

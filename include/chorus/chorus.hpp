@@ -11,8 +11,12 @@
 #include <chorus/element.hpp>               // IWYU pragma: export
 #include <chorus/environment.hpp>           // IWYU pragma: export
 #include <chorus/error.hpp>                 // IWYU pragma: export
+#include <chorus/exscan.hpp>                // IWYU pragma: export
+#include <chorus/gather.hpp>                // IWYU pragma: export
 #include <chorus/options.hpp>               // IWYU pragma: export
 #include <chorus/reduce.hpp>                // IWYU pragma: export
 #include <chorus/reduce_op.hpp>             // IWYU pragma: export
 #include <chorus/reduce_scatter_block.hpp>  // IWYU pragma: export
 #include <chorus/request.hpp>               // IWYU pragma: export
+#include <chorus/scan.hpp>                  // IWYU pragma: export
+#include <chorus/scatter.hpp>               // IWYU pragma: export

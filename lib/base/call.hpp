@@ -10,8 +10,20 @@
 namespace chorus {
 
 /// The collectives, by MPI's names. `lib` knows them as words only: to sign, record and report calls.
-enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block, alltoall };
-inline constexpr int collective_count = 7;
+enum class Collective : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  reduce_scatter_block,
+  alltoall,
+  gather,
+  scatter,
+  scan,
+  exscan
+};
+inline constexpr int collective_count = 11;
 
 /// What the ranks of a communicator must agree about when they call a collective.
 struct Call {
