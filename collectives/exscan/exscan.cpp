@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/exscan.hpp>
 
-#include "prefix/checked.hpp"
+#include "prefix_checked.hpp"
 
 namespace chorus::detail {
 

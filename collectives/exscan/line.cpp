@@ -5,7 +5,7 @@
 //
 // One round, in which a rank does not wait for those behind it. For what fits into a line.
 
-#include "prefix/one_shot.hpp"
+#include "prefix_one_shot.hpp"
 
 namespace chorus::exscan_line {
 

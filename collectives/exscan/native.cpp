@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native exscan: the MPI library's own. Its traffic is that of the textbook's algorithm, which is all that is known of
-// it from outside.
+// Native exscan: the MPI library's own (prefix_native.cpp).
 
+#include "prefix.hpp"
 #include "vendor.hpp"
 
-#include <bit>
-
 namespace chorus::exscan_native {
-namespace {
-
-Traffic traffic(const Problem& problem) {
-  const double rounds = std::bit_width(static_cast<unsigned>(problem.ranks - 1));
-  const double bytes = rounds * static_cast<double>(problem.call.bytes());
-  return {.shared = {}, .messages = {.messages = rounds, .bytes = bytes, .reduced = bytes}};
-}
-
-}  // namespace
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{
@@ -24,7 +13,7 @@ const Algorithm algorithm{
     .summary = "the MPI library's own collective",
     .source = "the MPI library",
     .applies = vendor::applies,
-    .traffic = traffic,
+    .traffic = prefix_native::traffic,
     .run = vendor::run,
     .now = vendor::now,
 };

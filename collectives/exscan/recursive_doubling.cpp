@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recursive doubling exscan: what a rank has combined goes to the rank 1, 2, 4, ... behind it
-// (prefix/recursive_doubling.cpp).
+// (prefix_recursive_doubling.cpp).
 
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 
 namespace chorus::exscan_recursive_doubling {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shared exscan: the reduction so far goes from rank to rank through the shared memory, a segment at a time
-// (prefix/shared.cpp).
+// (prefix_shared.cpp).
 
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 
 namespace chorus::exscan_shared {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chain scan: the reduction so far goes from rank to rank by messages, a segment at a time (prefix/chain.cpp).
+// Chain scan: the reduction so far goes from rank to rank by messages, a segment at a time (prefix_chain.cpp).
 
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 
 namespace chorus::scan_chain {
 

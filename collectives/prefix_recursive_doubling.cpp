@@ -15,7 +15,7 @@
 // rounds, rounded up, for any p, with the whole vector in each; the order of the ranks is kept, so that operations need
 // not commute. Long vectors on few ranks: `chain`.
 
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>

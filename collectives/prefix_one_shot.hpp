@@ -2,7 +2,7 @@
 #pragma once
 
 #include "one_round.hpp"
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 #include "reduction.hpp"
 
 namespace chorus::prefix_one_shot {

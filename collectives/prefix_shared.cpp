@@ -16,7 +16,7 @@
 // segment. The slots are as many as the ranks that can work at once.
 
 #include "one_round.hpp"
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>

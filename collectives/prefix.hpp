@@ -28,4 +28,8 @@ namespace prefix_chain {
 Task<> run(Transport& transport, Arguments arguments);
 }  // namespace prefix_chain
 
+namespace prefix_native {
+[[nodiscard]] Traffic traffic(const Problem& problem);
+}  // namespace prefix_native
+
 }  // namespace chorus

@@ -14,7 +14,7 @@
 // Best for long vectors on few ranks: a rank sends and reduces the vector once. The last rank waits p-1 steps for its
 // first segment: for short vectors, or many ranks, `recursive_doubling` is better. Right for any p.
 
-#include "prefix/prefix.hpp"
+#include "prefix.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>
