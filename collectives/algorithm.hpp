@@ -5,6 +5,8 @@
 #include "task/task.hpp"
 #include "transport/transport.hpp"
 
+#include <chorus/detail/operation.hpp>
+
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -42,6 +44,8 @@ struct Arguments {
   Call call;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
+  detail::Operation::Join join = nullptr;  ///< the caller's own operation, where it has one
+  const void* function = nullptr;          ///< for `join`
 };
 
 /// One way to carry out a collective. Adding one: a file that exports such a row, and its name in meson.build.

@@ -11,7 +11,7 @@ namespace chorus {
 /// A vector cut into one block a rank: lengths differ by one element at most, and may be 0.
 class Blocks {
  public:
-  Blocks(const Call& call, int ranks) noexcept : Blocks(call.count, size_of(call.type), ranks) {}
+  Blocks(const Call& call, int ranks) noexcept : Blocks(call.count, call.element_bytes(), ranks) {}
   Blocks(std::size_t count, std::size_t element, int ranks) noexcept
       : ranks_(ranks),
         element_(element),

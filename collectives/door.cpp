@@ -23,14 +23,6 @@ using detail::CommunicatorState;
   throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
 }
 
-/// The name as the table of algorithms has it, which lives for ever.
-std::string_view lasting_name(const Call& call, std::string_view wish) {
-  for (const Algorithm* algorithm : algorithms(call.collective)) {
-    if (algorithm->name == wish) return algorithm->name;
-  }
-  return {};
-}
-
 /// What rank 0's tuning file says. The first look at it also checks the algorithms that the environment names.
 const Tuning& tuning_of(CommunicatorState& state) {
   if (!state.tuning) {
@@ -44,7 +36,26 @@ const Tuning& tuning_of(CommunicatorState& state) {
   return *static_cast<const Tuning*>(state.tuning.get());
 }
 
-Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options) {
+/// With the name as the table of algorithms has it, which lives for ever. Throws where there is no such algorithm.
+CollectiveOptions lasting_options(CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
+  CollectiveOptions lasting = options;
+  for (const Algorithm* algorithm : algorithms(call.collective)) {
+    if (algorithm->name != options.algorithm) continue;
+    lasting.algorithm = algorithm->name;
+    return lasting;
+  }
+  if (options.algorithm.empty()) return lasting;
+  try {
+    static_cast<void>(choose({.call = call}, {options.algorithm, {}}, Tuning()));
+  } catch (...) {
+    state.fail(call);
+  }
+  return lasting;
+}
+
+/// `owner` lives as long as the task.
+Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options,
+             std::shared_ptr<const void> /*owner*/) {
   if (!state.ready()) co_await state.set_up();
   const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
   co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
@@ -92,27 +103,28 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
   }
 }
 
-Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options) {
+Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,
+              std::shared_ptr<const void> owner) {
   CommunicatorState& state = comm.state();
   const Entrance::Visit visit = state.visit(arguments.call);
   state.check_whole(arguments.call);
-  CollectiveOptions lasting = options;
-  lasting.algorithm = lasting_name(arguments.call, options.algorithm);
-  if (lasting.algorithm.empty() && !options.algorithm.empty()) {
-    try {  // throws, as there is no such algorithm
-      static_cast<void>(choose({.call = arguments.call}, {options.algorithm, {}}, Tuning()));
-    } catch (...) {
-      state.fail(arguments.call);
-    }
-  }
-  return Request(std::make_unique<detail::PendingCall>(state.shared_from_this(), arguments.call,
-                                                       whole(state, arguments, lasting), options.timeout));
+  const CollectiveOptions lasting = lasting_options(state, arguments.call, options);
+  return Request(std::make_unique<detail::PendingCall>(
+      state.shared_from_this(), arguments.call, whole(state, arguments, lasting, std::move(owner)), options.timeout));
 }
 
-void check_op(const CommunicatorState& state, Collective collective, DataType type, ReduceOp op) {
-  if (kernels::supports(type, op)) return;
+PersistentRequest prepare(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,
+                          std::shared_ptr<const void> owner) {
+  const CollectiveOptions lasting = lasting_options(comm.state(), arguments.call, options);
+  return PersistentRequest([=] { return start(comm, arguments, lasting, owner); });
+}
+
+void check_op(const CommunicatorState& state, Collective collective, DataType type,
+              const detail::Operation& operation) {
+  if (operation.join != nullptr || kernels::supports(type, operation.op)) return;
   reject(state, collective,
-         fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(op), name(type)));
+         fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(operation.op),
+                     name(type)));
 }
 
 void check_root(const CommunicatorState& state, Collective collective, int root) {
@@ -131,9 +143,31 @@ void check_counts(const CommunicatorState& state, Collective collective, const d
 void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
   const auto in = reinterpret_cast<std::uintptr_t>(buffers.in);
   const auto out = reinterpret_cast<std::uintptr_t>(buffers.out);
-  const std::size_t element = size_of(buffers.type);
+  const std::size_t element = buffers.element_bytes;
   if (in + buffers.in_count * element <= out || out + buffers.out_count * element <= in) return;
   reject(state, collective, "arguments in and out overlap; pass one buffer to work in place, or two apart");
+}
+
+Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count, int root) {
+  const bool opaque = buffers.type == DataType::opaque;
+  return {.call = {.collective = collective,
+                   .type = buffers.type,
+                   .root = root,
+                   .count = count,
+                   .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
+          .in = static_cast<const std::byte*>(buffers.in),
+          .out = static_cast<std::byte*>(buffers.out)};
+}
+
+Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count,
+                       const detail::Operation& operation, int root) {
+  Arguments arguments = arguments_of(collective, buffers, count, root);
+  arguments.join = operation.join;
+  arguments.function = operation.function;
+  arguments.call.op = operation.join == nullptr ? operation.op
+                      : operation.commutative   ? commutative_function
+                                                : ordered_function;
+  return arguments;
 }
 
 }  // namespace chorus

@@ -7,8 +7,11 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/detail/operation.hpp>
 #include <chorus/options.hpp>
 #include <chorus/request.hpp>
+
+#include <memory>
 
 namespace chorus {
 
@@ -24,16 +27,28 @@ enum class Form { blocking, request };
 /// Carries it out; returns when this rank has its result.
 void complete(detail::CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options);
 
-/// Starts it.
-[[nodiscard]] Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options);
+/// Starts it, and keeps `owner` (may be null) until it is complete.
+[[nodiscard]] Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,
+                            std::shared_ptr<const void> owner = nullptr);
+
+/// Prepares it, to be started later and more than once.
+[[nodiscard]] PersistentRequest prepare(const Communicator& comm, const Arguments& arguments,
+                                        const CollectiveOptions& options, std::shared_ptr<const void> owner = nullptr);
 
 // The checks; each throws Error{invalid_argument} naming the collective, the argument, the rank and the remedy.
 
-void check_op(const detail::CommunicatorState& state, Collective collective, DataType type, ReduceOp op);
+void check_op(const detail::CommunicatorState& state, Collective collective, DataType type,
+              const detail::Operation& operation);
 void check_root(const detail::CommunicatorState& state, Collective collective, int root);
 /// The lengths must be right; `rule` says what is.
 void check_counts(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                   bool right, const char* rule);
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
+
+/// The arguments of a checked call of `count` elements a block, without an operation or by `operation`.
+[[nodiscard]] Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count,
+                                     int root = 0);
+[[nodiscard]] Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count,
+                                     const detail::Operation& operation, int root = 0);
 
 }  // namespace chorus

@@ -6,12 +6,14 @@
 
 namespace chorus {
 
-/// A part of a data slot cut into one piece a rank, each beginning on a cache line: every rank reduces its own piece.
-/// The last pieces are shorter, and may be empty.
+/// A part of a data slot cut into one piece a rank, of whole elements and, where these divide a cache line, of whole
+/// lines: every rank reduces its own piece. The last pieces are shorter, and may be empty.
 class Pieces {
  public:
-  Pieces(std::size_t bytes, int ranks) noexcept
-      : bytes_(bytes), each_(quotient_rounded_up(bytes, static_cast<std::size_t>(ranks) * line) * line) {}
+  Pieces(std::size_t bytes, std::size_t element, int ranks) noexcept : bytes_(bytes) {
+    const std::size_t unit = line % element == 0 ? line : element;
+    each_ = quotient_rounded_up(bytes, static_cast<std::size_t>(ranks) * unit) * unit;
+  }
 
   [[nodiscard]] std::size_t offset(int piece) const noexcept {
     return std::min(bytes_, static_cast<std::size_t>(piece) * each_);
@@ -24,7 +26,7 @@ class Pieces {
     return (number + divisor - 1) / divisor;
   }
   std::size_t bytes_;
-  std::size_t each_;
+  std::size_t each_ = 0;
 };
 
 /// How much of each rank's block goes into a slot at a time where it holds a part for every rank: whole cache lines, 0

@@ -22,10 +22,13 @@
 namespace chorus::prefix_chain {
 namespace {
 
-constexpr std::size_t segment_bytes = std::size_t{64} * 1024;
+constexpr std::size_t longest_segment = std::size_t{64} * 1024;
 
-std::size_t segments_of(std::size_t bytes) {
-  return std::max<std::size_t>(1, (bytes + segment_bytes - 1) / segment_bytes);
+std::size_t segment_of(const Call& call) { return std::max(call.element_bytes(), call.whole_bytes(longest_segment)); }
+
+std::size_t segments_of(const Call& call) {
+  const std::size_t segment = segment_of(call);
+  return std::max<std::size_t>(1, (call.bytes() + segment - 1) / segment);
 }
 
 }  // namespace
@@ -35,8 +38,8 @@ bool applies(const Problem& /*problem*/) { return true; }
 Traffic traffic(const Problem& problem) {
   if (problem.ranks == 1) return {.shared = {}, .messages = {}};
   const double bytes = static_cast<double>(problem.call.bytes());
-  const double segment = std::min(bytes, static_cast<double>(segment_bytes));
-  const double steps = static_cast<double>(segments_of(problem.call.bytes()));
+  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.call)));
+  const double steps = static_cast<double>(segments_of(problem.call));
   const double between = problem.ranks - 2;  // ranks that receive and send
   const bool reduces = between > 0 || has_own(problem.call);
   return {.shared = {},
@@ -50,9 +53,10 @@ Task<> run(Transport& transport, Arguments arguments) {
   const bool receives = me > 0;
   const bool sends = me + 1 < transport.size();
   const std::size_t all = arguments.call.bytes();
-  const std::size_t segments = segments_of(all);
+  const std::size_t segments = segments_of(arguments.call);
+  const std::size_t segment_bytes = segment_of(arguments.call);
   const std::size_t longest = std::min(all, segment_bytes);
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const Scratch scratch = transport.scratch(receives ? 2 * longest : 0);
   const auto length = [&](std::size_t segment) { return std::min(segment_bytes, all - segment * segment_bytes); };
 

@@ -29,7 +29,7 @@ struct Steps {
     if (combined == 0) return;
     const std::span<const std::byte*> inputs = Place::of_all(memory, round);
     inputs[before] = arguments.in;
-    Reduction(arguments.call).all(arguments.out, inputs.first(combined), arguments.call.bytes());
+    Reduction(arguments).all(arguments.out, inputs.first(combined), arguments.call.bytes());
   }
 };
 

@@ -56,7 +56,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const int ranks = transport.size();
   const bool own = has_own(arguments.call);
   const std::size_t bytes = arguments.call.bytes();
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const Scratch scratch = transport.scratch(own ? bytes : 2 * bytes);
   const Bytes incoming = scratch.bytes().first(bytes);
   const Bytes result(arguments.out, bytes);

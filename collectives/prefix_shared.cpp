@@ -28,7 +28,9 @@ namespace {
 /// Shorter than a slot may be, so that the pipeline fills early.
 constexpr std::size_t longest_segment = std::size_t{64} * 1024;
 
-std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+std::size_t segment_of(const Call& call, std::size_t slot_bytes) {
+  return call.whole_bytes(std::min(slot_bytes, longest_segment));
+}
 
 /// One segment of this rank: `before` is the reduction over the ranks before it, null on the first; `slot` is for the
 /// rank behind, null on the last.
@@ -49,12 +51,13 @@ void combine(const Reduction& reduction, const Arguments& segment, const std::by
 
 }  // namespace
 
-bool applies(const Problem& problem) { return problem.shared; }
+bool applies(const Problem& problem) { return problem.shared && segment_of(problem.call, problem.slot_bytes) > 0; }
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
-  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
-  const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
+  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.call, problem.slot_bytes)));
+  const double rounds =
+      std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
   const double between = std::max(0, problem.ranks - 2);  // ranks that read and write
   const double passes = std::min(problem.ranks - 1, 2);
   return {.shared = {.messages = rounds + between,
@@ -68,9 +71,9 @@ Task<> run(Transport& transport, Arguments arguments) {
   const int me = memory.rank();
   const bool first = me == 0;
   const bool last = me == memory.size() - 1;
-  const std::size_t segment = segment_of(memory.slot_bytes());
+  const std::size_t segment = segment_of(arguments.call, memory.slot_bytes());
   const std::size_t all = arguments.call.bytes();
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   Arguments rest = arguments;
   std::size_t done = 0;
   do {

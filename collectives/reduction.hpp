@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithm.hpp"
 #include "base/bytes.hpp"
-#include "base/call.hpp"
 #include "kernels/kernels.hpp"
 
 #include <cstddef>
@@ -13,17 +13,23 @@ namespace chorus {
 /// The reduction of a call, applied to bytes. `average` adds; the door divides the final result.
 class Reduction {
  public:
-  explicit Reduction(const Call& call) noexcept
-      : element_(size_of(call.type)), reduce_(kernels::reduce(call.type, call.op)) {}
+  explicit Reduction(const Arguments& arguments) noexcept
+      : element_(arguments.call.element_bytes()),
+        reduce_(arguments.join == nullptr ? kernels::reduce(arguments.call.type, arguments.call.op) : nullptr),
+        join_(arguments.join),
+        function_(arguments.function) {}
 
   /// left = left op right.
   void into_left(Bytes left, ConstBytes right) const { join(left.data(), left, right); }
   /// right = left op right: for algorithms in which both partners reduce and must get the same bits.
   void into_right(ConstBytes left, Bytes right) const { join(right.data(), left, right); }
-  /// out = inputs[0] op inputs[1] op ..., `bytes` long.
-  void all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t bytes,
-           kernels::Store store = kernels::Store::cached) const {
-    reduce_(out, inputs, bytes / element_, store);
+  /// out = inputs[0] op inputs[1] op ..., `bytes` long; `out` may be one of the inputs.
+  void all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t bytes) const {
+    if (join_ == nullptr) {
+      reduce_(out, inputs, bytes / element_, kernels::Store::cached);
+    } else {
+      join_all(out, inputs, bytes / element_);
+    }
   }
 
  private:
@@ -32,8 +38,13 @@ class Reduction {
     all(out, inputs, left.size());
   }
 
+  /// Block by block, so that `out` is written only when the inputs of that place have been read.
+  void join_all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) const;
+
   std::size_t element_;
   kernels::Reduce reduce_;
+  detail::Operation::Join join_;
+  const void* function_;
 };
 
 /// Copies `bytes` unless source and destination are the same; `bytes` may be 0.

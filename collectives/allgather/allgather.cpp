@@ -14,9 +14,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers) {
   check_counts(state, collective, buffers, buffers.out_count == count * ranks,
                "out holds one block for each rank, of the same length");
   if (!in_place) check_overlap(state, collective, buffers);
-  return {.call = {.collective = collective, .type = buffers.type, .count = count},
-          .in = static_cast<const std::byte*>(buffers.in),
-          .out = static_cast<std::byte*>(buffers.out)};
+  return arguments_of(collective, buffers, count);
 }
 
 }  // namespace
@@ -27,6 +25,10 @@ void allgather(const Communicator& comm, const Buffers& buffers, const Collectiv
 
 Request iallgather(const Communicator& comm, const Buffers& buffers, const CollectiveOptions& options) {
   return start(comm, checked(comm.state(), buffers), options);
+}
+
+PersistentRequest allgather_init(const Communicator& comm, const Buffers& buffers, const CollectiveOptions& options) {
+  return prepare(comm, checked(comm.state(), buffers), options);
 }
 
 }  // namespace chorus::detail

@@ -38,7 +38,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const int me = transport.rank();
   const int ranks = transport.size();
   const auto count = arguments.call.count * static_cast<std::size_t>(ranks);
-  const Blocks blocks(count, size_of(arguments.call.type), ranks);
+  const Blocks blocks(count, arguments.call.element_bytes(), ranks);
   const TurnedBlocks turned_blocks(blocks, ranks, me);
   const Scratch scratch = transport.scratch(turned_blocks.offset(ranks));
   const Bytes turned = scratch.bytes();

@@ -23,7 +23,7 @@
 namespace chorus::allreduce_circulant {
 namespace {
 
-bool applies(const Problem& /*problem*/) { return true; }
+bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const Blocks blocks(problem.call, problem.ranks);
@@ -37,7 +37,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const Blocks blocks(arguments.call, transport.size());
   const TurnedBlocks turned_blocks(blocks, transport.size(), transport.rank());
   const Scratch turned = transport.scratch(arguments.call.bytes());

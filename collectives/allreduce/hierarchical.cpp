@@ -28,7 +28,7 @@ Problem phase(const Problem& whole, Collective collective, int ranks, bool insid
 const Algorithm& fastest(const Problem& problem) { return chorus::fastest(problem, LinkModel()); }
 
 bool applies(const Problem& problem) {
-  return problem.nodes > 1 && problem.nodes < problem.ranks && problem.slot_bytes > 0;
+  return problem.nodes > 1 && problem.nodes < problem.ranks && problem.slot_bytes > 0 && problem.call.commutes();
 }
 
 Traffic traffic(const Problem& problem) {
@@ -50,14 +50,18 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Problem bcast = phase(whole, Collective::bcast, node.size(), true);
 
   if (node.size() > 1) {
-    const Arguments in_node{.call = reduce.call, .in = arguments.in, .out = leads ? arguments.out : nullptr};
+    Arguments in_node = arguments;
+    in_node.call = reduce.call;
+    if (!leads) in_node.out = nullptr;
     co_await fastest(reduce).run(node, in_node);
   } else {
     copy_unless_same(arguments.out, arguments.in, bytes);
   }
   if (leads) {
     const Problem between = phase(whole, Collective::allreduce, transport.leaders()->size(), false);
-    const Arguments of_leaders{.call = between.call, .in = arguments.out, .out = arguments.out};
+    Arguments of_leaders = arguments;
+    of_leaders.call = between.call;
+    of_leaders.in = arguments.out;
     co_await fastest(between).run(*transport.leaders(), of_leaders);
   }
   if (node.size() > 1) {

@@ -23,7 +23,7 @@ struct Steps {
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     const std::span<const std::byte*> inputs = Place::of_all(memory, round);
     inputs[static_cast<std::size_t>(memory.rank())] = arguments.in;  // nearer than what is on its way to the others
-    Reduction(arguments.call).all(arguments.out, inputs, arguments.call.bytes());
+    Reduction(arguments).all(arguments.out, inputs, arguments.call.bytes());
   }
 };
 

@@ -48,7 +48,7 @@ Piece piece_of(int place, int steps, int core) {
 
 int steps_of(int core) { return std::countr_zero(static_cast<unsigned>(core)); }
 
-bool applies(const Problem& /*problem*/) { return true; }
+bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const int core = Fold::core_of(problem.ranks);
@@ -68,7 +68,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const Fold fold(transport.rank(), transport.size());
   const int core = fold.core();
   const Blocks blocks(arguments.call, core);

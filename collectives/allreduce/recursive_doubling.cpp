@@ -36,7 +36,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const Fold fold(transport.rank(), transport.size());
   const Bytes data(arguments.out, arguments.call.bytes());
   const Scratch scratch = transport.scratch(data.size());

@@ -21,7 +21,7 @@
 namespace chorus::allreduce_ring {
 namespace {
 
-bool applies(const Problem& /*problem*/) { return true; }
+bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const Blocks blocks(problem.call, problem.ranks);
@@ -36,7 +36,7 @@ Traffic traffic(const Problem& problem) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   const Blocks blocks(arguments.call, transport.size());
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const int me = transport.rank();
   const int steps = transport.size() - 1;
   const int next = (me + 1) % transport.size();

@@ -30,12 +30,13 @@ namespace {
 constexpr std::size_t block_bytes =
     std::size_t{16} * 1024;  // reduced, then copied on while it is still in the first-level cache
 
-bool applies(const Problem& problem) { return problem.shared; }
+bool applies(const Problem& problem) { return problem.shared && problem.call.element_bytes() <= problem.slot_bytes; }
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = (problem.ranks - 1.0) / problem.ranks;
-  const double chunks = std::max(1.0, std::ceil(bytes / static_cast<double>(problem.slot_bytes)));
+  const double chunks =
+      std::max(1.0, std::ceil(bytes / static_cast<double>(problem.call.whole_bytes(problem.slot_bytes))));
   return {.shared = {.messages = 2 * chunks, .bytes = bytes * (1 + 3 * others), .reduced = bytes * others},
           .messages = {}};
 }
@@ -54,8 +55,9 @@ void reduce_own(SharedGroup& memory, Round round, const Pieces& pieces, const Re
                 const Arguments& chunk) {
   const auto me = static_cast<std::size_t>(memory.rank());
   const std::size_t end = pieces.offset(memory.rank() + 1);
-  for (std::size_t offset = pieces.offset(memory.rank()); offset < end; offset += block_bytes) {
-    const std::size_t bytes = std::min(block_bytes, end - offset);
+  const std::size_t block = std::max(chunk.call.whole_bytes(block_bytes), chunk.call.element_bytes());
+  for (std::size_t offset = pieces.offset(memory.rank()); offset < end; offset += block) {
+    const std::size_t bytes = std::min(block, end - offset);
     const std::span<const std::byte*> inputs = memory.slots(round, offset);
     inputs[me] = chunk.in + offset;
     reduction.all(chunk.out + offset, inputs, bytes);
@@ -74,12 +76,13 @@ void copy_out(const SharedGroup& memory, Round round, const Pieces& pieces, std:
 
 Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const std::size_t all = arguments.call.bytes();
+  const std::size_t longest = arguments.call.whole_bytes(memory.slot_bytes());
   std::size_t done = 0;
   do {
-    const std::size_t bytes = std::min(memory.slot_bytes(), all - done);
-    const Pieces pieces(bytes, memory.size());
+    const std::size_t bytes = std::min(longest, all - done);
+    const Pieces pieces(bytes, arguments.call.element_bytes(), memory.size());
     const Arguments chunk{arguments.call, arguments.in + done, arguments.out + done};
     const Round copied = co_await memory.open(data_slots);
     copy_in(memory, copied, pieces, {chunk.in, bytes});

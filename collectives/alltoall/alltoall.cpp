@@ -13,9 +13,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers) {
   check_counts(state, collective, buffers, buffers.in_count == count * ranks && buffers.out_count == count * ranks,
                "both hold one block for each rank, of the same length");
   if (buffers.in != buffers.out) check_overlap(state, collective, buffers);
-  return {.call = {.collective = collective, .type = buffers.type, .count = count},
-          .in = static_cast<const std::byte*>(buffers.in),
-          .out = static_cast<std::byte*>(buffers.out)};
+  return arguments_of(collective, buffers, count);
 }
 
 }  // namespace
@@ -26,6 +24,10 @@ void alltoall(const Communicator& comm, const Buffers& buffers, const Collective
 
 Request ialltoall(const Communicator& comm, const Buffers& buffers, const CollectiveOptions& options) {
   return start(comm, checked(comm.state(), buffers), options);
+}
+
+PersistentRequest alltoall_init(const Communicator& comm, const Buffers& buffers, const CollectiveOptions& options) {
+  return prepare(comm, checked(comm.state(), buffers), options);
 }
 
 }  // namespace chorus::detail

@@ -13,4 +13,8 @@ Request ibarrier(const Communicator& comm, const CollectiveOptions& options) {
   return start(comm, {.call = {.collective = Collective::barrier}}, options);
 }
 
+PersistentRequest barrier_init(const Communicator& comm, const CollectiveOptions& options) {
+  return prepare(comm, {.call = {.collective = Collective::barrier}}, options);
+}
+
 }  // namespace chorus

@@ -8,9 +8,7 @@ namespace {
 
 Arguments checked(const CommunicatorState& state, const Buffers& buffers, int root) {
   check_root(state, Collective::bcast, root);
-  return {.call = {.collective = Collective::bcast, .type = buffers.type, .root = root, .count = buffers.in_count},
-          .in = static_cast<const std::byte*>(buffers.in),
-          .out = static_cast<std::byte*>(buffers.out)};
+  return arguments_of(Collective::bcast, buffers, buffers.in_count, root);
 }
 
 }  // namespace
@@ -21,6 +19,11 @@ void bcast(const Communicator& comm, const Buffers& buffers, int root, const Col
 
 Request ibcast(const Communicator& comm, const Buffers& buffers, int root, const CollectiveOptions& options) {
   return start(comm, checked(comm.state(), buffers, root), options);
+}
+
+PersistentRequest bcast_init(const Communicator& comm, const Buffers& buffers, int root,
+                             const CollectiveOptions& options) {
+  return prepare(comm, checked(comm.state(), buffers, root), options);
 }
 
 }  // namespace chorus::detail

@@ -5,12 +5,20 @@
 
 namespace chorus::detail {
 
-void exscan(const Communicator& comm, const Buffers& buffers, ReduceOp op, const CollectiveOptions& options) {
-  complete(comm.state(), prefix_arguments(comm.state(), Collective::exscan, buffers, op), options);
+void exscan(const Communicator& comm, const Buffers& buffers, const Operation& operation,
+            const CollectiveOptions& options) {
+  complete(comm.state(), prefix_arguments(comm.state(), Collective::exscan, buffers, operation), options);
 }
 
-Request iexscan(const Communicator& comm, const Buffers& buffers, ReduceOp op, const CollectiveOptions& options) {
-  return start(comm, prefix_arguments(comm.state(), Collective::exscan, buffers, op), options);
+Request iexscan(const Communicator& comm, const Buffers& buffers, const Operation& operation,
+                const CollectiveOptions& options) {
+  return start(comm, prefix_arguments(comm.state(), Collective::exscan, buffers, operation), options, operation.owner);
+}
+
+PersistentRequest exscan_init(const Communicator& comm, const Buffers& buffers, const Operation& operation,
+                              const CollectiveOptions& options) {
+  return prepare(comm, prefix_arguments(comm.state(), Collective::exscan, buffers, operation), options,
+                 operation.owner);
 }
 
 }  // namespace chorus::detail

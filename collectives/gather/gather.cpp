@@ -18,9 +18,9 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, int ro
                  "on the root out holds one block for each rank, of the same length");
     if (!in_place) check_overlap(state, collective, buffers);
   }
-  return {.call = {.collective = collective, .type = buffers.type, .root = root, .count = count},
-          .in = static_cast<const std::byte*>(buffers.in),
-          .out = is_root ? static_cast<std::byte*>(buffers.out) : nullptr};
+  Arguments arguments = arguments_of(collective, buffers, count, root);
+  if (!is_root) arguments.out = nullptr;
+  return arguments;
 }
 
 }  // namespace
@@ -31,6 +31,11 @@ void gather(const Communicator& comm, const Buffers& buffers, int root, const Co
 
 Request igather(const Communicator& comm, const Buffers& buffers, int root, const CollectiveOptions& options) {
   return start(comm, checked(comm.state(), buffers, root), options);
+}
+
+PersistentRequest gather_init(const Communicator& comm, const Buffers& buffers, int root,
+                              const CollectiveOptions& options) {
+  return prepare(comm, checked(comm.state(), buffers, root), options);
 }
 
 }  // namespace chorus::detail

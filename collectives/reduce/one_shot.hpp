@@ -29,7 +29,7 @@ struct Steps {
     if (!is_root(memory, arguments)) return;
     const std::span<const std::byte*> inputs = Place::of_all(memory, round);
     inputs[static_cast<std::size_t>(memory.rank())] = arguments.in;
-    Reduction(arguments.call).all(arguments.out, inputs, arguments.call.bytes());
+    Reduction(arguments).all(arguments.out, inputs, arguments.call.bytes());
   }
 };
 

@@ -26,7 +26,7 @@
 namespace chorus::reduce_reduce_scatter_gather {
 namespace {
 
-bool applies(const Problem& /*problem*/) { return true; }
+bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const Blocks blocks(problem.call, problem.ranks);
@@ -46,7 +46,7 @@ Traffic traffic(const Problem& problem) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   const BinomialTree tree(transport, arguments.call.root);
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const std::size_t bytes = arguments.call.bytes();
   const Blocks blocks(arguments.call, transport.size());
   const TurnedBlocks turned_blocks(blocks, transport.size(), tree.place());

@@ -18,23 +18,26 @@ namespace {
 /// Shorter than a slot may be, so that the pipeline fills early.
 constexpr std::size_t longest_segment = std::size_t{64} * 1024;
 
-bool applies(const Problem& problem) { return problem.shared; }
+std::size_t segment_of(const Call& call, std::size_t slot_bytes) {
+  return call.whole_bytes(std::min(slot_bytes, longest_segment));
+}
 
-std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+bool applies(const Problem& problem) { return problem.shared && segment_of(problem.call, problem.slot_bytes) > 0; }
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
-  const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
+  const double rounds =
+      std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
   return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = bytes * others}, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const auto me = static_cast<std::size_t>(memory.rank());
   const bool root = memory.rank() == arguments.call.root;
-  const std::size_t segment = segment_of(memory.slot_bytes());
+  const std::size_t segment = segment_of(arguments.call, memory.slot_bytes());
   const std::size_t all = arguments.call.bytes();
   std::size_t done = 0;
   do {

@@ -21,7 +21,7 @@
 namespace chorus::reduce_scatter_block_circulant {
 namespace {
 
-bool applies(const Problem& /*problem*/) { return true; }
+bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const int rounds = CirculantRounds(problem.ranks).count();
@@ -30,10 +30,10 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const int ranks = transport.size();
   const auto count = arguments.call.count * static_cast<std::size_t>(ranks);
-  const Blocks blocks(count, size_of(arguments.call.type), ranks);
+  const Blocks blocks(count, arguments.call.element_bytes(), ranks);
   const TurnedBlocks turned_blocks(blocks, ranks, transport.rank());
   const Scratch turned = transport.scratch(turned_blocks.offset(ranks));
 

@@ -19,7 +19,7 @@
 namespace chorus::reduce_scatter_block_pairwise {
 namespace {
 
-bool applies(const Problem& /*problem*/) { return true; }
+bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const double steps = problem.ranks - 1;
@@ -28,7 +28,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const int me = transport.rank();
   const int ranks = transport.size();
   const std::size_t bytes = arguments.call.bytes();

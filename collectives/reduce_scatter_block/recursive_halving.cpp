@@ -20,7 +20,9 @@
 namespace chorus::reduce_scatter_block_recursive_halving {
 namespace {
 
-bool applies(const Problem& problem) { return std::has_single_bit(static_cast<unsigned>(problem.ranks)); }
+bool applies(const Problem& problem) {
+  return std::has_single_bit(static_cast<unsigned>(problem.ranks)) && problem.call.commutes();
+}
 
 Traffic traffic(const Problem& problem) {
   const int steps = std::countr_zero(static_cast<unsigned>(problem.ranks));
@@ -29,7 +31,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const int me = transport.rank();
   const std::size_t bytes = arguments.call.bytes();
   const std::size_t half = static_cast<std::size_t>(transport.size()) / 2 * bytes;

@@ -15,22 +15,29 @@
 namespace chorus::reduce_scatter_block_shared {
 namespace {
 
-bool applies(const Problem& problem) { return problem.shared && part_of_block(problem.slot_bytes, problem.ranks) > 0; }
+/// How much of one block goes into a slot at a time.
+std::size_t part_of(const Call& call, std::size_t slot_bytes, int ranks) {
+  return call.whole_bytes(part_of_block(slot_bytes, ranks));
+}
+
+bool applies(const Problem& problem) {
+  return problem.shared && part_of(problem.call, problem.slot_bytes, problem.ranks) > 0;
+}
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
-  const double part = static_cast<double>(part_of_block(problem.slot_bytes, problem.ranks));
+  const double part = static_cast<double>(part_of(problem.call, problem.slot_bytes, problem.ranks));
   const double rounds = std::max(1.0, std::ceil(bytes / part));
   return {.shared = {.messages = rounds, .bytes = 2 * bytes * others, .reduced = bytes * others}, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
-  const Reduction reduction(arguments.call);
+  const Reduction reduction(arguments);
   const int me = memory.rank();
   const std::size_t all = arguments.call.bytes();
-  const std::size_t part = part_of_block(memory.slot_bytes(), memory.size());
+  const std::size_t part = part_of(arguments.call, memory.slot_bytes(), memory.size());
   const auto in_block = [&](int rank) { return arguments.in + static_cast<std::size_t>(rank) * all; };
   const auto place = [&](int rank) { return static_cast<std::size_t>(rank) * part; };
   std::size_t done = 0;

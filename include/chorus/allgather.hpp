@@ -13,6 +13,7 @@ namespace chorus {
 namespace detail {
 CHORUS_API void allgather(const Communicator&, const Buffers&, const CollectiveOptions&);
 CHORUS_API Request iallgather(const Communicator&, const Buffers&, const CollectiveOptions&);
+CHORUS_API PersistentRequest allgather_init(const Communicator&, const Buffers&, const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives every rank the blocks of all ranks, in rank order.
@@ -47,6 +48,20 @@ requires ElementRanges<In, Out>
 template <WritableElementRange InOut>
 [[nodiscard]] Request iallgather(const Communicator& comm, InOut&& inout, const CollectiveOptions& options = {}) {
   return detail::iallgather(comm, detail::buffers(inout), options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+[[nodiscard]] PersistentRequest allgather_init(const Communicator& comm, const In& in, Out&& out,
+                                               const CollectiveOptions& options = {}) {
+  return detail::allgather_init(comm, detail::buffers(in, out), options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] PersistentRequest allgather_init(const Communicator& comm, InOut&& inout,
+                                               const CollectiveOptions& options = {}) {
+  return detail::allgather_init(comm, detail::buffers(inout), options);
 }
 
 }  // namespace chorus

@@ -3,9 +3,11 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/detail/operation.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
+#include <chorus/reduce_function.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
 
@@ -14,8 +16,10 @@
 namespace chorus {
 
 namespace detail {
-CHORUS_API void allreduce(const Communicator&, const Buffers&, ReduceOp, const CollectiveOptions&);
-CHORUS_API Request iallreduce(const Communicator&, const Buffers&, ReduceOp, const CollectiveOptions&);
+CHORUS_API void allreduce(const Communicator&, const Buffers&, const Operation&, const CollectiveOptions&);
+CHORUS_API Request iallreduce(const Communicator&, const Buffers&, const Operation&, const CollectiveOptions&);
+CHORUS_API PersistentRequest allreduce_init(const Communicator&, const Buffers&, const Operation&,
+                                            const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives every rank the reduction over all ranks of their `in`.
@@ -28,37 +32,55 @@ CHORUS_API Request iallreduce(const Communicator&, const Buffers&, ReduceOp, con
 ///          type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
 ///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
 ///          unspecified and `comm` broken.
-template <ElementRange In, class Out>
-requires ElementRanges<In, Out>
-void allreduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, const CollectiveOptions& options = {}) {
-  detail::allreduce(comm, detail::buffers(in, out), op, options);
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+void allreduce(const Communicator& comm, const In& in, Out&& out, const Op& op, const CollectiveOptions& options = {}) {
+  detail::allreduce(comm, detail::buffers(in, out), detail::operation<ElementOf<In>>(op), options);
 }
 
 /// The same in place: `inout` [n] holds this rank's contribution, then the result.
-template <WritableElementRange InOut>
-void allreduce(const Communicator& comm, InOut&& inout, ReduceOp op, const CollectiveOptions& options = {}) {
-  detail::allreduce(comm, detail::buffers(inout), op, options);
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+void allreduce(const Communicator& comm, InOut&& inout, const Op& op, const CollectiveOptions& options = {}) {
+  detail::allreduce(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), options);
 }
 
 /// The same for one value: returns the reduction of all ranks' `value`.
-template <Element T>
-[[nodiscard]] T allreduce(const Communicator& comm, T value, ReduceOp op, const CollectiveOptions& options = {}) {
+template <Element T, class Op>
+requires Reduces<Op, T> &&(!std::ranges::range<T>) [[nodiscard]] T
+    allreduce(const Communicator& comm, T value, const Op& op, const CollectiveOptions& options = {}) {
   allreduce(comm, std::span<T>(&value, 1), op, options);
   return value;
 }
 
-/// Starts it and returns; the buffers belong to the request until it is complete.
-template <ElementRange In, class Out>
-requires ElementRanges<In, Out>
-[[nodiscard]] Request iallreduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
+/// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] Request iallreduce(const Communicator& comm, const In& in, Out&& out, const Op& op,
                                  const CollectiveOptions& options = {}) {
-  return detail::iallreduce(comm, detail::buffers(in, out), op, options);
+  return detail::iallreduce(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op), options);
 }
 
-template <WritableElementRange InOut>
-[[nodiscard]] Request iallreduce(const Communicator& comm, InOut&& inout, ReduceOp op,
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] Request iallreduce(const Communicator& comm, InOut&& inout, const Op& op,
                                  const CollectiveOptions& options = {}) {
-  return detail::iallreduce(comm, detail::buffers(inout), op, options);
+  return detail::iallreduce(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op), options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] PersistentRequest allreduce_init(const Communicator& comm, const In& in, Out&& out, const Op& op,
+                                               const CollectiveOptions& options = {}) {
+  return detail::allreduce_init(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op), options);
+}
+
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] PersistentRequest allreduce_init(const Communicator& comm, InOut&& inout, const Op& op,
+                                               const CollectiveOptions& options = {}) {
+  return detail::allreduce_init(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op), options);
 }
 
 }  // namespace chorus

@@ -13,6 +13,7 @@ namespace chorus {
 namespace detail {
 CHORUS_API void alltoall(const Communicator&, const Buffers&, const CollectiveOptions&);
 CHORUS_API Request ialltoall(const Communicator&, const Buffers&, const CollectiveOptions&);
+CHORUS_API PersistentRequest alltoall_init(const Communicator&, const Buffers&, const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives every rank its block of every rank's `in`: block s of rank r's `out` is block r of rank s's `in`.
@@ -47,6 +48,20 @@ requires ElementRanges<In, Out>
 template <WritableElementRange InOut>
 [[nodiscard]] Request ialltoall(const Communicator& comm, InOut&& inout, const CollectiveOptions& options = {}) {
   return detail::ialltoall(comm, detail::buffers(inout), options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+[[nodiscard]] PersistentRequest alltoall_init(const Communicator& comm, const In& in, Out&& out,
+                                              const CollectiveOptions& options = {}) {
+  return detail::alltoall_init(comm, detail::buffers(in, out), options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] PersistentRequest alltoall_init(const Communicator& comm, InOut&& inout,
+                                              const CollectiveOptions& options = {}) {
+  return detail::alltoall_init(comm, detail::buffers(inout), options);
 }
 
 }  // namespace chorus

@@ -18,4 +18,8 @@ CHORUS_API void barrier(const Communicator& comm, const CollectiveOptions& optio
 /// Starts it and returns: the request is complete once every rank has called it.
 [[nodiscard]] CHORUS_API Request ibarrier(const Communicator& comm, const CollectiveOptions& options = {});
 
+/// Prepares it, to be started again and again.
+[[nodiscard]] CHORUS_API PersistentRequest barrier_init(const Communicator& comm,
+                                                        const CollectiveOptions& options = {});
+
 }  // namespace chorus

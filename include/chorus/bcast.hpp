@@ -13,6 +13,7 @@ namespace chorus {
 namespace detail {
 CHORUS_API void bcast(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
 CHORUS_API Request ibcast(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
+CHORUS_API PersistentRequest bcast_init(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives every rank the `data` of rank `root`.
@@ -33,6 +34,13 @@ void bcast(const Communicator& comm, Data&& data, int root, const CollectiveOpti
 template <WritableElementRange Data>
 [[nodiscard]] Request ibcast(const Communicator& comm, Data&& data, int root, const CollectiveOptions& options = {}) {
   return detail::ibcast(comm, detail::buffers(data), root, options);
+}
+
+/// Prepares it, to be started again and again; `data` must live as long as the request.
+template <WritableElementRange Data>
+[[nodiscard]] PersistentRequest bcast_init(const Communicator& comm, Data&& data, int root,
+                                           const CollectiveOptions& options = {}) {
+  return detail::bcast_init(comm, detail::buffers(data), root, options);
 }
 
 }  // namespace chorus

@@ -15,6 +15,7 @@
 #include <chorus/gather.hpp>                // IWYU pragma: export
 #include <chorus/options.hpp>               // IWYU pragma: export
 #include <chorus/reduce.hpp>                // IWYU pragma: export
+#include <chorus/reduce_function.hpp>       // IWYU pragma: export
 #include <chorus/reduce_op.hpp>             // IWYU pragma: export
 #include <chorus/reduce_scatter_block.hpp>  // IWYU pragma: export
 #include <chorus/request.hpp>               // IWYU pragma: export

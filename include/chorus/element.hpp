@@ -3,6 +3,7 @@
 
 #include <chorus/float16.hpp>
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace chorus {
 
-/// What an element is, independent of how C++ spells it: `long` and `long long` are both `int64` on Linux.
+/// What an element is, independent of how C++ spells it: `long` and `long long` are both `int64` on Linux. `opaque`
+/// elements are bytes to the library, of a length that goes with them.
 enum class DataType : std::uint8_t {
   boolean,
   int8,
@@ -26,22 +28,32 @@ enum class DataType : std::uint8_t {
   bfloat16,
   float32,
   float64,
-  long_double
+  long_double,
+  complex64,
+  complex128,
+  opaque
 };
-inline constexpr int data_type_count = 14;
+inline constexpr int data_type_count = 17;
 
-/// The size of one element in bytes.
+/// The size of one element in bytes; 1 for `opaque`.
 [[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
-  constexpr std::size_t bytes[data_type_count] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, sizeof(long double)};
+  constexpr std::size_t bytes[data_type_count] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, sizeof(long double), 8, 16, 1};
   return bytes[static_cast<int>(type)];
 }
 
-/// A type a collective can carry: every integer and floating type of C++ (`bool` and the character types among
-/// them), `float16_t` and `bfloat16_t`.
+/// A type that a ReduceOp joins: every integer and floating type of C++ (`bool` and the character types among them),
+/// `float16_t`, `bfloat16_t`, and the complex types of float and double.
 template <class T>
-concept Element =
+concept Number =
     !std::is_const_v<T> && !std::is_volatile_v<T> &&
-    (std::integral<T> || std::floating_point<T> || std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>);
+    (std::integral<T> || std::floating_point<T> || std::same_as<T, float16_t> || std::same_as<T, bfloat16_t> ||
+     std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>);
+
+/// A type that a collective can carry: a number, or any other type that may be copied byte by byte and is no pointer.
+template <class T>
+concept Element = Number<T> ||
+    (std::is_trivially_copyable_v<T>&& std::is_object_v<T> && !std::is_const_v<T> && !std::is_volatile_v<T> &&
+     !std::is_pointer_v<T> && !std::is_member_pointer_v<T> && !std::is_null_pointer_v<T>);
 
 /// The DataType of `T`.
 template <Element T>
@@ -58,6 +70,12 @@ template <Element T>
     return DataType::float64;
   else if constexpr (std::same_as<T, long double>)
     return DataType::long_double;
+  else if constexpr (std::same_as<T, std::complex<float>>)
+    return DataType::complex64;
+  else if constexpr (std::same_as<T, std::complex<double>>)
+    return DataType::complex128;
+  else if constexpr (!Number<T>)
+    return DataType::opaque;
   else {
     constexpr DataType by_size[2][4] = {{DataType::uint8, DataType::uint16, DataType::uint32, DataType::uint64},
                                         {DataType::int8, DataType::int16, DataType::int32, DataType::int64}};
@@ -71,6 +89,10 @@ template <class R>
 concept ElementRange =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>> &&
     !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// The type of the elements of a range, or of a reference to one.
+template <class R>
+using ElementOf = std::ranges::range_value_t<R>;
 
 /// Contiguous elements to write.
 template <class R>

@@ -13,6 +13,7 @@ namespace chorus {
 namespace detail {
 CHORUS_API void gather(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
 CHORUS_API Request igather(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
+CHORUS_API PersistentRequest gather_init(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives rank `root` the blocks of all ranks, in rank order.
@@ -50,6 +51,20 @@ template <WritableElementRange InOut>
 [[nodiscard]] Request igather(const Communicator& comm, InOut&& inout, int root,
                               const CollectiveOptions& options = {}) {
   return detail::igather(comm, detail::buffers(inout), root, options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+[[nodiscard]] PersistentRequest gather_init(const Communicator& comm, const In& in, Out&& out, int root,
+                                            const CollectiveOptions& options = {}) {
+  return detail::gather_init(comm, detail::buffers(in, out), root, options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] PersistentRequest gather_init(const Communicator& comm, InOut&& inout, int root,
+                                            const CollectiveOptions& options = {}) {
+  return detail::gather_init(comm, detail::buffers(inout), root, options);
 }
 
 }  // namespace chorus

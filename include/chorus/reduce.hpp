@@ -3,17 +3,21 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/detail/operation.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
+#include <chorus/reduce_function.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
 
 namespace chorus {
 
 namespace detail {
-CHORUS_API void reduce(const Communicator&, const Buffers&, ReduceOp, int root, const CollectiveOptions&);
-CHORUS_API Request ireduce(const Communicator&, const Buffers&, ReduceOp, int root, const CollectiveOptions&);
+CHORUS_API void reduce(const Communicator&, const Buffers&, const Operation&, int root, const CollectiveOptions&);
+CHORUS_API Request ireduce(const Communicator&, const Buffers&, const Operation&, int root, const CollectiveOptions&);
+CHORUS_API PersistentRequest reduce_init(const Communicator&, const Buffers&, const Operation&, int root,
+                                         const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives rank `root` the reduction over all ranks of their `in`.
@@ -27,32 +31,51 @@ CHORUS_API Request ireduce(const Communicator&, const Buffers&, ReduceOp, int ro
 ///          or op does not suit the type, before anything is sent; Error{not_supported} where the named algorithm
 ///          does not apply; Error{mismatch} where ranks disagree on the call (a rank other than the root may learn
 ///          it at its next call); Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
-template <ElementRange In, class Out>
-requires ElementRanges<In, Out>
-void reduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, int root,
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+void reduce(const Communicator& comm, const In& in, Out&& out, const Op& op, int root,
             const CollectiveOptions& options = {}) {
-  detail::reduce(comm, detail::buffers(in, out), op, root, options);
+  detail::reduce(comm, detail::buffers(in, out), detail::operation<ElementOf<In>>(op), root, options);
 }
 
 /// The same in place: `inout` [n] holds this rank's contribution, then on the root the result; elsewhere it is
 /// unchanged.
-template <WritableElementRange InOut>
-void reduce(const Communicator& comm, InOut&& inout, ReduceOp op, int root, const CollectiveOptions& options = {}) {
-  detail::reduce(comm, detail::buffers(inout), op, root, options);
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+void reduce(const Communicator& comm, InOut&& inout, const Op& op, int root, const CollectiveOptions& options = {}) {
+  detail::reduce(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), root, options);
 }
 
-/// Starts it and returns; the buffers belong to the request until it is complete.
-template <ElementRange In, class Out>
-requires ElementRanges<In, Out>
-[[nodiscard]] Request ireduce(const Communicator& comm, const In& in, Out&& out, ReduceOp op, int root,
+/// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] Request ireduce(const Communicator& comm, const In& in, Out&& out, const Op& op, int root,
                               const CollectiveOptions& options = {}) {
-  return detail::ireduce(comm, detail::buffers(in, out), op, root, options);
+  return detail::ireduce(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op), root, options);
 }
 
-template <WritableElementRange InOut>
-[[nodiscard]] Request ireduce(const Communicator& comm, InOut&& inout, ReduceOp op, int root,
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] Request ireduce(const Communicator& comm, InOut&& inout, const Op& op, int root,
                               const CollectiveOptions& options = {}) {
-  return detail::ireduce(comm, detail::buffers(inout), op, root, options);
+  return detail::ireduce(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op), root, options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] PersistentRequest reduce_init(const Communicator& comm, const In& in, Out&& out, const Op& op, int root,
+                                            const CollectiveOptions& options = {}) {
+  return detail::reduce_init(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op), root,
+                             options);
+}
+
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] PersistentRequest reduce_init(const Communicator& comm, InOut&& inout, const Op& op, int root,
+                                            const CollectiveOptions& options = {}) {
+  return detail::reduce_init(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op), root,
+                             options);
 }
 
 }  // namespace chorus

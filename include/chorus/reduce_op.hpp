@@ -7,9 +7,9 @@ namespace chorus {
 
 /// How a reduction joins two elements. All are commutative.
 ///
-/// sum, product    every type but bool; integers wrap around
-/// min, max        every type; the result is unspecified where an operand is not a number
-/// average         every type but bool: the sum divided by the number of ranks; integers wrap around in the sum
+/// sum, product    every number but bool; integers wrap around
+/// min, max        every number that is not complex; the result is unspecified where an operand is not a number
+/// average         every number but bool: the sum divided by the number of ranks; integers wrap around in the sum
 ///                 and are then truncated towards zero
 /// logical_*       integers and bool: zero is false, the result is 0 or 1, but with a single
 ///                 rank the element as it is

@@ -3,17 +3,22 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/detail/operation.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
+#include <chorus/reduce_function.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
 
 namespace chorus {
 
 namespace detail {
-CHORUS_API void reduce_scatter_block(const Communicator&, const Buffers&, ReduceOp, const CollectiveOptions&);
-CHORUS_API Request ireduce_scatter_block(const Communicator&, const Buffers&, ReduceOp, const CollectiveOptions&);
+CHORUS_API void reduce_scatter_block(const Communicator&, const Buffers&, const Operation&, const CollectiveOptions&);
+CHORUS_API Request ireduce_scatter_block(const Communicator&, const Buffers&, const Operation&,
+                                         const CollectiveOptions&);
+CHORUS_API PersistentRequest reduce_scatter_block_init(const Communicator&, const Buffers&, const Operation&,
+                                                       const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives rank r block r of the reduction over all ranks of their `in`.
@@ -26,32 +31,54 @@ CHORUS_API Request ireduce_scatter_block(const Communicator&, const Buffers&, Re
 ///          the type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
 ///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
 ///          unspecified and `comm` broken.
-template <ElementRange In, class Out>
-requires ElementRanges<In, Out>
-void reduce_scatter_block(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+void reduce_scatter_block(const Communicator& comm, const In& in, Out&& out, const Op& op,
                           const CollectiveOptions& options = {}) {
-  detail::reduce_scatter_block(comm, detail::buffers(in, out), op, options);
+  detail::reduce_scatter_block(comm, detail::buffers(in, out), detail::operation<ElementOf<In>>(op), options);
 }
 
 /// The same in place: `inout` [size * n] holds this rank's contribution; its first n elements then hold the result,
 /// the others are unspecified.
-template <WritableElementRange InOut>
-void reduce_scatter_block(const Communicator& comm, InOut&& inout, ReduceOp op, const CollectiveOptions& options = {}) {
-  detail::reduce_scatter_block(comm, detail::buffers(inout), op, options);
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+void reduce_scatter_block(const Communicator& comm, InOut&& inout, const Op& op,
+                          const CollectiveOptions& options = {}) {
+  detail::reduce_scatter_block(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), options);
 }
 
-/// Starts it and returns; the buffers belong to the request until it is complete.
-template <ElementRange In, class Out>
-requires ElementRanges<In, Out>
-[[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, const In& in, Out&& out, ReduceOp op,
+/// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, const In& in, Out&& out, const Op& op,
                                             const CollectiveOptions& options = {}) {
-  return detail::ireduce_scatter_block(comm, detail::buffers(in, out), op, options);
+  return detail::ireduce_scatter_block(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op),
+                                       options);
 }
 
-template <WritableElementRange InOut>
-[[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, InOut&& inout, ReduceOp op,
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] Request ireduce_scatter_block(const Communicator& comm, InOut&& inout, const Op& op,
                                             const CollectiveOptions& options = {}) {
-  return detail::ireduce_scatter_block(comm, detail::buffers(inout), op, options);
+  return detail::ireduce_scatter_block(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op),
+                                       options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] PersistentRequest reduce_scatter_block_init(const Communicator& comm, const In& in, Out&& out,
+                                                          const Op& op, const CollectiveOptions& options = {}) {
+  return detail::reduce_scatter_block_init(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op),
+                                           options);
+}
+
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] PersistentRequest reduce_scatter_block_init(const Communicator& comm, InOut&& inout, const Op& op,
+                                                          const CollectiveOptions& options = {}) {
+  return detail::reduce_scatter_block_init(comm, detail::buffers(inout),
+                                           detail::lasting_operation<ElementOf<InOut>>(op), options);
 }
 
 }  // namespace chorus

@@ -3,7 +3,11 @@
 
 #include <chorus/export.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 
 namespace chorus {
 
@@ -30,9 +34,39 @@ class CHORUS_API Request {
   [[nodiscard]] bool test();
   /// Returns when the results may be read. Throws what the blocking call would throw, once.
   void wait();
+  /// False once `test` has given true or `wait` has returned: nothing is left to wait for.
+  [[nodiscard]] bool pending() const noexcept { return call_ != nullptr; }
 
  private:
+  friend CHORUS_API std::optional<std::size_t> wait_any(std::span<Request> requests);
   std::unique_ptr<detail::PendingCall> call_;
+};
+
+/// Waits for each of `requests`, of any communicators. Throws what the first one to fail throws; the others are then
+/// still pending.
+CHORUS_API void wait_all(std::span<Request> requests);
+
+/// Waits until one of `requests` is complete, and gives its place; none where nothing is pending. Throws what that
+/// request's `wait` would throw.
+[[nodiscard]] CHORUS_API std::optional<std::size_t> wait_any(std::span<Request> requests);
+
+/// A collective prepared once, to be started again and again with the same buffers (made by `..._init`).
+///
+/// Order    between `start` and the end of its wait it is a Request like others: every rank starts it in the same order
+///          among the collectives of the communicator.
+class CHORUS_API PersistentRequest {
+ public:
+  explicit PersistentRequest(std::function<Request()> starter) noexcept;
+
+  /// Starts it; the buffers belong to it until it is complete. Throws Error{invalid_argument} while it is under way.
+  void start();
+  /// As Request::test and Request::wait; complete before the first start.
+  [[nodiscard]] bool test() { return request_.test(); }
+  void wait() { request_.wait(); }
+
+ private:
+  std::function<Request()> starter_;
+  Request request_;  // destroyed before what it needs
 };
 
 }  // namespace chorus

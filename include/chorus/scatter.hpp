@@ -13,6 +13,7 @@ namespace chorus {
 namespace detail {
 CHORUS_API void scatter(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
 CHORUS_API Request iscatter(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
+CHORUS_API PersistentRequest scatter_init(const Communicator&, const Buffers&, int root, const CollectiveOptions&);
 }  // namespace detail
 
 /// Gives each rank its block of what rank `root` has, in rank order.
@@ -51,6 +52,20 @@ template <WritableElementRange InOut>
 [[nodiscard]] Request iscatter(const Communicator& comm, InOut&& inout, int root,
                                const CollectiveOptions& options = {}) {
   return detail::iscatter(comm, detail::buffers(inout), root, options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+[[nodiscard]] PersistentRequest scatter_init(const Communicator& comm, const In& in, Out&& out, int root,
+                                             const CollectiveOptions& options = {}) {
+  return detail::scatter_init(comm, detail::buffers(in, out), root, options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] PersistentRequest scatter_init(const Communicator& comm, InOut&& inout, int root,
+                                             const CollectiveOptions& options = {}) {
+  return detail::scatter_init(comm, detail::buffers(inout), root, options);
 }
 
 }  // namespace chorus

@@ -25,6 +25,10 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int collective_count = 11;
 
+/// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
+inline constexpr auto commutative_function = static_cast<ReduceOp>(254);
+inline constexpr auto ordered_function = static_cast<ReduceOp>(255);
+
 /// What the ranks of a communicator must agree about when they call a collective.
 struct Call {
   Collective collective = Collective::barrier;
@@ -33,8 +37,18 @@ struct Call {
   int root = 0;
   std::size_t count = 0;       ///< elements of a rank's vector, or of one block where a vector has one for each rank
   std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
+  std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return count * size_of(type); }
+  [[nodiscard]] std::size_t element_bytes() const noexcept {
+    return type == DataType::opaque ? opaque_bytes : size_of(type);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return count * element_bytes(); }
+  /// The longest run of whole elements that fits into `limit` bytes.
+  [[nodiscard]] std::size_t whole_bytes(std::size_t limit) const noexcept {
+    return limit / element_bytes() * element_bytes();
+  }
+  /// True where operands may be exchanged; where not, algorithms join them in the order of the ranks.
+  [[nodiscard]] bool commutes() const noexcept { return op != ordered_function; }
   friend bool operator==(const Call&, const Call&) = default;
 };
 
@@ -44,6 +58,7 @@ struct Call {
                        static_cast<std::uint64_t>(call.op) << 16U |
                        static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 24U |
                        static_cast<std::uint64_t>(call.algorithm) << 56U;
+  word ^= static_cast<std::uint64_t>(call.opaque_bytes) * 0xA0761D6478BD642FU;
   word = (word ^ call.count * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;  // a bijection of each, mixed
   return word >> 24U;
 }

@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, collective_count> collectives = {
     "barrier",  "bcast",  "reduce",  "allreduce", "allgather", "reduce_scatter_block",
     "alltoall", "gather", "scatter", "scan",      "exscan"};
 constexpr std::array<std::string_view, data_type_count> types = {
-    "boolean", "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
-    "uint32",  "uint64", "float16", "bfloat16", "float32", "float64", "long_double"};
+    "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};
 constexpr std::array<std::string_view, reduce_op_count> ops = {
     "sum",        "product",     "min",         "max",        "average",    "logical_and",
     "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"};
@@ -48,7 +48,10 @@ std::size_t edits(std::string_view from, std::string_view to) {
 
 std::string_view name(Collective collective) noexcept { return name_in(collectives, collective); }
 std::string_view name(DataType type) noexcept { return name_in(types, type); }
-std::string_view name(ReduceOp op) noexcept { return name_in(ops, op); }
+std::string_view name(ReduceOp op) noexcept {
+  if (op == commutative_function) return "a commutative function";
+  return op == ordered_function ? "a function" : name_in(ops, op);
+}
 
 std::optional<Collective> collective_named(std::string_view name) noexcept {
   const auto found = std::ranges::find(collectives, name);
@@ -72,6 +75,7 @@ bool has_root(Collective collective) noexcept {
 std::string describe(const Call& call) {
   std::string text(name(call.collective));
   if (call.collective != Collective::barrier) text += fmt::format(" of {} {}", call.count, name(call.type));
+  if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);
   return text;

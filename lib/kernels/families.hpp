@@ -26,6 +26,10 @@ using Divide = void (*)(std::byte* inout, std::size_t count, int ranks);
 [[nodiscard]] Kernel half_kernel(DataType type, ReduceOp op);
 [[nodiscard]] Divide half_divide(DataType type);
 
+/// The kernels of complex numbers, made of those of their parts.
+[[nodiscard]] Kernel complex_kernel(DataType type, ReduceOp op);
+void complex_divide(std::byte* inout, std::size_t count, DataType type, int ranks);
+
 /// The kernels of long double, which no processor vectorises.
 [[nodiscard]] Kernel long_double_kernel(ReduceOp op);
 

@@ -20,6 +20,11 @@ Kernel choose(DataType type, ReduceOp op) {
       return float_kernel(type, op);
     case DataType::long_double:
       return long_double_kernel(op);
+    case DataType::complex64:
+    case DataType::complex128:
+      return complex_kernel(type, op);
+    case DataType::opaque:
+      return {};
     default:
       return integer_kernel(type, op);
   }
@@ -56,6 +61,8 @@ void divide_elements(std::byte* inout, std::size_t count, int ranks) {
 
 bool supports(DataType type, ReduceOp op) noexcept {
   const bool integral = type <= DataType::uint64;
+  const bool ordered = type <= DataType::long_double;
+  if (type == DataType::opaque) return false;
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::product:
@@ -63,7 +70,7 @@ bool supports(DataType type, ReduceOp op) noexcept {
       return type != DataType::boolean;
     case ReduceOp::min:
     case ReduceOp::max:
-      return true;
+      return ordered;
     default:
       return integral;
   }
@@ -76,6 +83,7 @@ Reduce reduce(DataType type, ReduceOp op) noexcept { return kernel(type, op).red
 void divide(std::byte* inout, std::size_t count, DataType type, int ranks) {
   switch (type) {
     case DataType::boolean:
+    case DataType::opaque:
       return;
     case DataType::int8:
       return divide_elements<std::int8_t>(inout, count, ranks);
@@ -101,6 +109,9 @@ void divide(std::byte* inout, std::size_t count, DataType type, int ranks) {
       return float_divide(type)(inout, count, ranks);
     case DataType::long_double:
       return divide_elements<long double>(inout, count, ranks);
+    case DataType::complex64:
+    case DataType::complex128:
+      return complex_divide(inout, count, type, ranks);
   }
 }
 

@@ -4,6 +4,9 @@
 
 #include "transport/pending_call.hpp"
 
+#include <chorus/error.hpp>
+
+#include <algorithm>
 #include <utility>
 
 namespace chorus {
@@ -29,6 +32,31 @@ bool Request::test() {
   if (!call_->test()) return false;
   call_.reset();
   return true;
+}
+
+void wait_all(std::span<Request> requests) {
+  for (Request& request : requests) request.wait();
+}
+
+std::optional<std::size_t> wait_any(std::span<Request> requests) {
+  const auto first = std::ranges::find_if(requests, &Request::pending);
+  if (first == requests.end()) return std::nullopt;
+  Wait wait(first->call_->waiter());
+  while (true) {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i].pending() && requests[i].test()) return i;
+    }
+    wait.pause(nullptr);
+  }
+}
+
+PersistentRequest::PersistentRequest(std::function<Request()> starter) noexcept : starter_(std::move(starter)) {}
+
+void PersistentRequest::start() {
+  if (request_.pending()) {
+    throw Error(ErrorCode::invalid_argument, "PersistentRequest::start: the request is under way; wait for it first");
+  }
+  request_ = starter_();
 }
 
 void Request::wait() {

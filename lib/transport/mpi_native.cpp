@@ -12,8 +12,9 @@ namespace {
 
 // In the order of DataType; MPI has no portable names for float16 and bfloat16.
 const MPI_Datatype mpi_types[data_type_count] = {
-    MPI_C_BOOL,   MPI_INT8_T,   MPI_INT16_T,       MPI_INT32_T,       MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T,
-    MPI_UINT32_T, MPI_UINT64_T, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_FLOAT,   MPI_DOUBLE,  MPI_LONG_DOUBLE};
+    MPI_C_BOOL,   MPI_INT8_T,      MPI_INT16_T,         MPI_INT32_T,          MPI_INT64_T,       MPI_UINT8_T,
+    MPI_UINT16_T, MPI_UINT32_T,    MPI_UINT64_T,        MPI_DATATYPE_NULL,    MPI_DATATYPE_NULL, MPI_FLOAT,
+    MPI_DOUBLE,   MPI_LONG_DOUBLE, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_DATATYPE_NULL};
 // In the order of ReduceOp; MPI has no average.
 const MPI_Op mpi_ops[reduce_op_count] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_OP_NULL, MPI_LAND,
                                          MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
@@ -21,6 +22,7 @@ const MPI_Op mpi_ops[reduce_op_count] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, M
 MPI_Datatype mpi_type(DataType type) noexcept { return mpi_types[static_cast<int>(type)]; }
 MPI_Op mpi_op(ReduceOp op) noexcept { return mpi_ops[static_cast<int>(op)]; }
 
+bool is_complex(DataType type) noexcept { return type == DataType::complex64 || type == DataType::complex128; }
 bool is_integer(DataType type) noexcept { return type >= DataType::int8 && type <= DataType::uint64; }
 
 bool is_logical(ReduceOp op) noexcept { return op >= ReduceOp::logical_and && op <= ReduceOp::logical_xor; }
@@ -36,8 +38,10 @@ bool adds_wrongly(DataType type, ReduceOp op) noexcept {
 }
 
 bool reduces_rightly(DataType type, ReduceOp op) noexcept {
+  if (static_cast<int>(op) >= reduce_op_count) return false;  // a function of the caller's
   if (mpi_type(type) == MPI_DATATYPE_NULL || mpi_op(op) == MPI_OP_NULL || adds_wrongly(type, op)) return false;
   if (type == DataType::boolean) return is_logical(op);
+  if (is_complex(type)) return op == ReduceOp::sum || op == ReduceOp::product;
   return is_integer(type) || (!is_logical(op) && !is_bitwise(op));
 }
 

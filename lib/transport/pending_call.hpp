@@ -19,6 +19,8 @@ class PendingCall {
 
   [[nodiscard]] bool test();
   void wait();
+  /// Whom a wait for several calls asks what to do meanwhile.
+  [[nodiscard]] Waiter& waiter() noexcept { return *state_; }
 
  private:
   void finish();

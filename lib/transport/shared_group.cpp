@@ -37,6 +37,7 @@ void SharedGroup::begin(const Call& call) noexcept {
                         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
                     std::memory_order_relaxed);
   record.count.store(call.count, std::memory_order_relaxed);
+  record.opaque_bytes.store(call.opaque_bytes, std::memory_order_relaxed);
   record.number.store(calls_begun_, std::memory_order_release);
 }
 
@@ -163,6 +164,7 @@ std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64
     read.call.algorithm = static_cast<std::uint8_t>(word >> 24U & 0xFFU);
     read.call.root = static_cast<int>(word >> 32U);
     read.call.count = record.count.load(std::memory_order_acquire);
+    read.call.opaque_bytes = record.opaque_bytes.load(std::memory_order_acquire);
     if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) continue;
     if (number == 0 ? !latest || latest->number < read.number : read.number == number) latest = read;
   }

@@ -45,6 +45,7 @@ struct CallRecord {
   std::atomic<std::uint64_t> number{0};  ///< counts this rank's calls on the communicator, from 1
   std::atomic<std::uint64_t> word{0};    ///< collective, type, op, algorithm, root
   std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint32_t> opaque_bytes{0};
 };
 inline constexpr int call_records = 8;
 

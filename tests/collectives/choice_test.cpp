@@ -27,7 +27,12 @@ TEST_P(EveryCollective, HasAnAlgorithmForEveryProblem) {
         for (int type = 0; type < data_type_count; ++type) {
           for (const ReduceOp op : ops_for(GetParam(), static_cast<DataType>(type))) {
             for (const std::size_t count : counts_for(ranks, static_cast<DataType>(type))) {
-              const Call call{GetParam(), static_cast<DataType>(type), op, ranks - 1, count};
+              const Call call{.collective = GetParam(),
+                              .type = static_cast<DataType>(type),
+                              .op = op,
+                              .root = ranks - 1,
+                              .count = count,
+                              .opaque_bytes = 24};
               ASSERT_TRUE(any_applies(problem_of(call, world->transport(0))))
                   << describe(call) << " on " << ranks << " ranks, " << layout.name << ", slots of " << memory;
             }

@@ -65,7 +65,7 @@ TEST(Blocks, CountBeyondTwoToTheThirtyOne) {
 TEST(Pieces, CoverTheSlotAndBeginOnCacheLines) {
   for (int ranks = 1; ranks <= 17; ++ranks) {
     for (const std::size_t bytes : {0, 1, 63, 64, 65, 128, 1000, 65536}) {
-      const Pieces pieces(bytes, ranks);
+      const Pieces pieces(bytes, 4, ranks);
       std::size_t end = 0;
       for (int piece = 0; piece < ranks; ++piece) {
         ASSERT_EQ(pieces.offset(piece), end);
@@ -79,7 +79,7 @@ TEST(Pieces, CoverTheSlotAndBeginOnCacheLines) {
 
 TEST(Pieces, ShareTheWorkEvenly) {
   for (const std::size_t each : {64, 128, 8000}) {
-    const Pieces pieces(each * 8, 8);
+    const Pieces pieces(each * 8, 8, 8);
     for (int piece = 0; piece < 8; ++piece) EXPECT_EQ(pieces.bytes(piece), each) << piece;
   }
 }
@@ -129,6 +129,18 @@ TEST(Fold, PlacesFollowTheOrderOfTheRanks) {
   std::vector<int> ranks;
   for (int place = 0; place < Fold::core_of(6); ++place) ranks.push_back(Fold(0, 6).rank_at(place));
   EXPECT_EQ(ranks, (std::vector<int>{0, 2, 4, 5}));
+}
+
+TEST(Pieces, AreOfWholeElementsOfAnyLength) {
+  for (const std::size_t element : {1, 3, 12, 24, 100, 128}) {
+    for (const int ranks : {1, 2, 3, 7}) {
+      for (const std::size_t count : {0, 1, 5, 40}) {
+        const Pieces pieces(count * element, element, ranks);
+        for (int piece = 0; piece < ranks; ++piece) EXPECT_EQ(pieces.offset(piece) % element, 0U);
+        EXPECT_EQ(pieces.offset(ranks), count * element);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ void check_types(Collective collective, const MatrixCase& matrix_case) {
     const auto world = make_world({matrix_case.kind, matrix_case.ranks, nodes, slot_bytes});
     Series series(*world, matrix_case);
     bool in_place = false;
-    for (int type = 0; type < data_type_count; ++type) {
+    for (int type = 0; type < static_cast<int>(DataType::opaque); ++type) {
       for (const ReduceOp op : ops_for(collective, static_cast<DataType>(type))) {
         for (const std::size_t count : {std::size_t{3}, std::size_t{150}}) {
           in_place = !in_place || collective == Collective::bcast;

@@ -120,7 +120,7 @@ std::vector<std::byte> elements_of(const std::vector<std::int64_t>& values, Data
   with_type(type, [&]<class T>(T) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       T element{};
-      if constexpr (std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>) {
+      if constexpr (std::same_as<T, float16_t> || std::same_as<T, bfloat16_t> || std::same_as<T, std::complex<float>>) {
         element = T(static_cast<float>(values[i]));
       } else {
         element = static_cast<T>(values[i]);
@@ -133,14 +133,16 @@ std::vector<std::byte> elements_of(const std::vector<std::int64_t>& values, Data
 
 bool same_elements(const std::byte* left, const std::byte* right, std::size_t count, DataType type) {
   if (count == 0) return true;
-  if (type != DataType::long_double) return std::memcmp(left, right, count * size_of(type)) == 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    long double values[2];
-    std::memcpy(&values[0], left + i * sizeof(long double), sizeof(long double));
-    std::memcpy(&values[1], right + i * sizeof(long double), sizeof(long double));
-    if (values[0] != values[1]) return false;
-  }
-  return true;
+  if (type < DataType::long_double) return std::memcmp(left, right, count * size_of(type)) == 0;
+  return with_type(type, [&]<class T>(T) {
+    for (std::size_t i = 0; i < count; ++i) {
+      T values[2];
+      std::memcpy(&values[0], left + i * sizeof(T), sizeof(T));
+      std::memcpy(&values[1], right + i * sizeof(T), sizeof(T));
+      if (values[0] != values[1]) return false;
+    }
+    return true;
+  });
 }
 
 }  // namespace chorus::test

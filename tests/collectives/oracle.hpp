@@ -5,9 +5,11 @@
 
 #include <chorus/element.hpp>
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 // What a collective must give, computed one element at a time in whole numbers. The inputs are so small that every
@@ -44,10 +46,16 @@ decltype(auto) with_type(DataType type, Function&& function) {
       return function(float{});
     case DataType::float64:
       return function(double{});
+    case DataType::complex64:
+      return function(std::complex<float>());
+    case DataType::complex128:
+      return function(std::complex<double>());
     case DataType::long_double:
+      return function(0.0L);
+    case DataType::opaque:
       break;
   }
-  return function(0.0L);
+  throw std::logic_error("opaque elements have no C++ type");
 }
 
 [[nodiscard]] bool is_integer(DataType type) noexcept;
@@ -64,7 +72,8 @@ decltype(auto) with_type(DataType type, Function&& function) {
 
 /// Whole numbers as elements of `type`.
 [[nodiscard]] std::vector<std::byte> elements_of(const std::vector<std::int64_t>& values, DataType type);
-/// True where `count` elements have the values in `expected`; for a long double its padding does not matter.
+/// True where `count` elements have the values in `expected`; the padding of a long double and the sign of
+/// a complex number's zeros do not matter.
 [[nodiscard]] bool same_elements(const std::byte* left, const std::byte* right, std::size_t count, DataType type);
 
 }  // namespace chorus::test

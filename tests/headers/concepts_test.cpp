@@ -36,7 +36,7 @@ concept Gathers = requires(const Communicator& comm, In in, Out out) {
   allgather(comm, in, out);
 };
 template <class In, class Out>
-concept Reduces = requires(const Communicator& comm, In in, Out out) {
+concept ReducesTo = requires(const Communicator& comm, In in, Out out) {
   reduce(comm, in, out, ReduceOp::sum, 0);
 };
 template <class In, class Out>
@@ -63,6 +63,13 @@ concept BroadcastsFrom = requires(const Communicator& comm, std::span<int> data,
   bcast(comm, data, root);
 };
 
+struct Point {  // moves, but no ReduceOp joins it
+  float x;
+  double y;
+};
+using Points = std::vector<Point>;
+constexpr auto maximum = [](int left, int right) { return left < right ? right : left; };
+
 using Floats = std::vector<float>;
 using Nodes = std::list<int>;
 using Chunks = std::deque<int>;
@@ -79,13 +86,20 @@ static_assert(AllreducesInPlace<Floats&> && AllreducesInPlace<std::span<long dou
 static_assert(AllreducesInPlace<int> && AllreducesInPlace<float16_t>, "one value");
 static_assert(AllreducesInPlace<bool>);
 static_assert(Broadcasts<Floats&> && Broadcasts<std::string&>);
-static_assert(Gathers<const Floats&, Floats&> && Reduces<Floats, Floats&> && ReducesAndScatters<Floats, Floats&>);
+static_assert(Allreduces<std::vector<std::complex<float>>, std::vector<std::complex<float>>&>);
+static_assert(Gathers<const Floats&, Floats&> && ReducesTo<Floats, Floats&> && ReducesAndScatters<Floats, Floats&>);
 static_assert(Exchanges<const Floats&, Floats&> && Scans<Floats, Floats&>);
+
+// Elements that are no numbers move, and are joined by functions alone.
+static_assert(Broadcasts<Points&> && Gathers<Points, Points&> && Broadcasts<std::vector<std::byte>&>);
+static_assert(!Allreduces<Points, Points&> && !ReducesTo<Points, Points&>);
+static_assert(Element<ValueIndex<double>> && ReduceFunction<decltype(minloc), ValueIndex<double>>);
+static_assert(!ReduceFunction<decltype(minloc), double> && !ReduceFunction<ReduceOp, double>);
 
 // Elements that are none.
 static_assert(!Allreduces<std::vector<std::string>, std::vector<std::string>&>);
 static_assert(!Allreduces<std::vector<int*>, std::vector<int*>&>);
-static_assert(!Allreduces<std::vector<std::complex<float>>, std::vector<std::complex<float>>&>);
+static_assert(!Broadcasts<std::vector<int*>&> && !Broadcasts<std::vector<std::pair<int, std::string>>&>);
 static_assert(!Allreduces<std::vector<std::byte>, std::vector<std::byte>&>);
 static_assert(!Allreduces<std::vector<ReduceOp>, std::vector<ReduceOp>&>);
 static_assert(!AllreducesInPlace<std::vector<std::string>&>);
@@ -103,19 +117,21 @@ static_assert(!Allreduces<Floats, const Floats&> && !Allreduces<Floats, std::spa
 static_assert(!AllreducesInPlace<const Floats&> && !AllreducesInPlace<std::span<const int>>);
 static_assert(!AllreducesInPlace<const std::array<int, 2>&>);
 static_assert(!Broadcasts<const Floats&> && !Broadcasts<std::span<const double>>);
-static_assert(!Gathers<Floats, const Floats&> && !Reduces<Floats, const Floats&>);
+static_assert(!Gathers<Floats, const Floats&> && !ReducesTo<Floats, const Floats&>);
 static_assert(!ReducesAndScatters<Floats, std::span<const float>>);
 static_assert(!Exchanges<Floats, const Floats&> && !Scans<Floats, std::span<const float>>);
 
 // Two types of element.
 static_assert(!Allreduces<Floats, std::vector<double>&> && !Allreduces<std::vector<int>, std::vector<unsigned>&>);
 static_assert(!Allreduces<std::vector<float16_t>, std::vector<bfloat16_t>&>);
-static_assert(!Gathers<Floats, std::vector<int>&> && !Reduces<Floats, std::vector<double>&>);
+static_assert(!Gathers<Floats, std::vector<int>&> && !ReducesTo<Floats, std::vector<double>&>);
 static_assert(!Exchanges<Floats, std::vector<int>&> && !Scans<Floats, std::vector<double>&>);
 static_assert(!ReducesAndScatters<std::vector<char>, std::vector<bool>&>);
 
 // Operations and roots that are none.
 static_assert(AllreducesBy<ReduceOp> && !AllreducesBy<int> && !AllreducesBy<const char*> && !AllreducesBy<Floats&>);
+static_assert(AllreducesBy<std::plus<>> && AllreducesBy<int (*)(int, int)> && AllreducesBy<decltype(maximum)>);
+static_assert(AllreducesBy<Commutative<decltype(maximum)>> && !AllreducesBy<std::vector<int> (*)(int, int)>);
 static_assert(BroadcastsFrom<int> && !BroadcastsFrom<const char*> && !BroadcastsFrom<ReduceOp>);
 
 // A communicator is had from world() or from_mpi; a request and the environment are no one else's.

@@ -151,8 +151,9 @@ std::vector<std::tuple<int, int>> supported_pairs() {
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<int, int>>& info) {
-  static const std::array types = {"boolean", "int8",   "int16",   "int32",    "int64",   "uint8",   "uint16",
-                                   "uint32",  "uint64", "float16", "bfloat16", "float32", "float64", "long_double"};
+  static const std::array types = {"boolean", "int8",        "int16",     "int32",     "int64",    "uint8",
+                                   "uint16",  "uint32",      "uint64",    "float16",   "bfloat16", "float32",
+                                   "float64", "long_double", "complex64", "complex128"};
   static const std::array ops = {"sum",        "product",     "min",         "max",        "average",    "logical_and",
                                  "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"};
   return std::string(types.at(std::get<0>(info.param))) + "_" + ops.at(std::get<1>(info.param));
@@ -164,10 +165,11 @@ TEST(Supports, WhatTheDefinitionOfReduceOpSays) {
   for (int t = 0; t < data_type_count; ++t) {
     const auto type = static_cast<DataType>(t);
     const bool floating = type >= DataType::float16;
+    const bool ordered = type <= DataType::long_double;
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::product, ReduceOp::average}) {
-      EXPECT_EQ(kernels::supports(type, op), type != DataType::boolean);
+      EXPECT_EQ(kernels::supports(type, op), type != DataType::boolean && type != DataType::opaque);
     }
-    for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) EXPECT_TRUE(kernels::supports(type, op));
+    for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) EXPECT_EQ(kernels::supports(type, op), ordered);
     for (const ReduceOp op : {ReduceOp::logical_and, ReduceOp::logical_or, ReduceOp::logical_xor, ReduceOp::bitwise_and,
                               ReduceOp::bitwise_or, ReduceOp::bitwise_xor}) {
       EXPECT_EQ(kernels::supports(type, op), !floating);
@@ -225,7 +227,7 @@ TEST(Floats, MinimumOfZerosAndNotANumberIsTheSameEverywhere) {
 
 TEST(Divide, EqualsTheOracle) {
   std::mt19937_64 random;
-  for (int t = 1; t < data_type_count; ++t) {
+  for (int t = 1; t < static_cast<int>(DataType::opaque); ++t) {
     test::with_type(static_cast<DataType>(t), [&]<class T>(T) {
       for (const int ranks : {1, 2, 3, 7, 200, 70000}) {
         for (const std::size_t count : counts) {
@@ -237,6 +239,8 @@ TEST(Divide, EqualsTheOracle) {
               expected.push_back(static_cast<T>(__int128{sums[i]} / ranks));
             else if constexpr (test::is_half<T>)
               expected.emplace_back(float{sums[i]} / static_cast<float>(ranks));
+            else if constexpr (test::is_complex<T>)
+              expected.push_back(sums[i] / static_cast<typename T::value_type>(ranks));
             else
               expected.push_back(sums[i] / static_cast<T>(ranks));
           }

@@ -5,9 +5,11 @@
 #include <chorus/reduce_op.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -19,6 +21,9 @@ using Boolean = char8_t;
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>;
+
+template <class T>
+inline constexpr bool is_complex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
 /// Calls `run` with a value of the C++ type of `type`.
 template <class Run>
@@ -52,6 +57,12 @@ void with_type(DataType type, const Run& run) {
       return run(double());
     case DataType::long_double:
       return run(0.0L);
+    case DataType::complex64:
+      return run(std::complex<float>());
+    case DataType::complex128:
+      return run(std::complex<double>());
+    case DataType::opaque:
+      throw std::logic_error("opaque elements are not computed with");
   }
 }
 
@@ -100,6 +111,13 @@ T joined_floats(ReduceOp op, T a, T b) {
   }
 }
 
+/// a op b for complex numbers.
+template <class T>
+T joined_complex(ReduceOp op, T a, T b) {
+  if (op != ReduceOp::product) return {a.real() + b.real(), a.imag() + b.imag()};
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 /// Element `n` of the result: the reduction of inputs 0 to n.
 template <class T>
 std::vector<std::vector<T>> running_reductions(ReduceOp op, const std::vector<std::vector<T>>& inputs) {
@@ -120,6 +138,8 @@ std::vector<std::vector<T>> running_reductions(ReduceOp op, const std::vector<st
       for (std::size_t i = 0; i < inputs[j].size(); ++i) {
         if constexpr (std::is_integral_v<T>)
           next.push_back(joined_integers<T>(op, results.back()[i], inputs[j][i]));
+        else if constexpr (is_complex<T>)
+          next.push_back(joined_complex(op, results.back()[i], inputs[j][i]));
         else
           next.push_back(joined_floats(op, results.back()[i], inputs[j][i]));
       }
@@ -135,7 +155,10 @@ T random_element(std::mt19937_64& random) {
   const std::uint64_t bits = random();
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(std::is_same_v<T, Boolean> ? bits & 1U : bits);
-  else {
+  else if constexpr (is_complex<T>) {
+    const auto real = random_element<typename T::value_type>(random);
+    return {real, random_element<typename T::value_type>(random)};
+  } else {
     const double near_one = 0.5 + static_cast<double>(bits >> 11U) * 0x1p-53;
     if ((bits & 1U) != 0) return static_cast<T>(static_cast<float>((bits & 2U) != 0 ? -near_one : near_one));
     constexpr int exponents = std::is_same_v<T, float16_t> ? 25 : 130;  // into infinity and into subnormal numbers
@@ -154,6 +177,8 @@ bool same(T a, T b) {
     return a == b;
   else if constexpr (is_half<T>)
     return a.bits == b.bits || (std::isnan(float{a}) && std::isnan(float{b}));
+  else if constexpr (is_complex<T>)
+    return same(a.real(), b.real()) && same(a.imag(), b.imag());
   else
     return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
 }

@@ -123,7 +123,7 @@ TEST_P(Matrix, AroundTheLengthsOfLineAndSlot) {
 TEST_P(Matrix, EveryTypeAndOperation) {
   if (collective() == Collective::barrier) return;
   bool in_place = false;
-  for (int index = 0; index < data_type_count; ++index) {
+  for (int index = 0; index < static_cast<int>(DataType::opaque); ++index) {
     const auto type = static_cast<DataType>(index);
     for (const ReduceOp op : ops_for(collective(), type)) {
       for (const std::size_t count : {std::size_t{3}, std::size_t{150}}) {

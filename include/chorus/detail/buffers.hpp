@@ -15,13 +15,18 @@ struct Buffers {
   std::size_t in_count = 0;   ///< elements of `in`
   std::size_t out_count = 0;  ///< elements of `out`
   DataType type = DataType::uint8;
+  std::size_t element_bytes = 1;  ///< the size of one element
 };
 
 template <class In, class Out>
 requires ElementRanges<In, Out>
 [[nodiscard]] Buffers buffers(const In& in, Out& out) noexcept {
-  return {std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), std::ranges::size(out),
-          data_type_of<std::ranges::range_value_t<In>>()};
+  return {std::ranges::data(in),
+          std::ranges::data(out),
+          std::ranges::size(in),
+          std::ranges::size(out),
+          data_type_of<std::ranges::range_value_t<In>>(),
+          sizeof(std::ranges::range_value_t<In>)};
 }
 
 template <WritableElementRange InOut>

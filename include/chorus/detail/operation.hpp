@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/reduce_function.hpp>
+#include <chorus/reduce_op.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+namespace chorus::detail {
+
+/// The operation of a reduction without its C++ type: a ReduceOp, or a function of the caller's.
+struct Operation {
+  /// out[i] = left[i] op right[i] for `count` elements; `out` may be `left` or `right`.
+  using Join = void (*)(const void* function, std::byte* out, const std::byte* left, const std::byte* right,
+                        std::size_t count);
+
+  ReduceOp op = ReduceOp::sum;  ///< where `join` is null
+  bool commutative = true;
+  Join join = nullptr;
+  const void* function = nullptr;
+  std::shared_ptr<const void> owner;  ///< keeps `function` for a call that outlives its statement; may be null
+};
+
+template <class Function>
+inline constexpr bool is_commutative = false;
+template <class Function>
+inline constexpr bool is_commutative<Commutative<Function>> = true;
+
+template <class Function, class T>
+void join(const void* function, std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    T operands[2];
+    std::memcpy(&operands[0], left + i * sizeof(T), sizeof(T));
+    std::memcpy(&operands[1], right + i * sizeof(T), sizeof(T));
+    const T result = (*static_cast<const Function*>(function))(operands[0], operands[1]);
+    std::memcpy(out + i * sizeof(T), &result, sizeof(T));
+  }
+}
+
+/// For a call that is over before `op` is.
+template <class T, Reduces<T> Op>
+[[nodiscard]] Operation operation(const Op& op) {
+  if constexpr (std::same_as<Op, ReduceOp>) {
+    return {.op = op, .owner = nullptr};
+  } else {
+    return {.commutative = is_commutative<Op>, .join = join<Op, T>, .function = &op, .owner = nullptr};
+  }
+}
+
+/// For a call that may outlive `op`: keeps a copy of a function.
+template <class T, Reduces<T> Op>
+[[nodiscard]] Operation lasting_operation(const Op& op) {
+  Operation lasting = operation<T>(op);
+  if constexpr (!std::same_as<Op, ReduceOp>) {
+    const auto copy = std::make_shared<const Op>(op);
+    lasting.function = copy.get();
+    lasting.owner = copy;
+  }
+  return lasting;
+}
+
+}  // namespace chorus::detail
