@@ -17,13 +17,14 @@ namespace chorus::bench {
 namespace {
 
 constexpr const char* meaning_of_the_numbers = R"(What the numbers are
-  Size         bytes one rank gives, as in the OSU benchmarks: allgather the block sent, reduce_scatter_block the
-               whole input (rounded down to whole elements per rank). float32, sum, root 0.
+  Size         bytes one rank gives, as in the OSU benchmarks: allgather the block sent, alltoall the block
+               for each rank, reduce_scatter_block the whole input (rounded down to whole elements per
+               rank). float32, sum, root 0.
   Avg Latency  OSU's: each call timed alone after an MPI_Barrier; the mean of all calls of all ranks.
   Min, Max     the least and greatest of the ranks' means.
   Median, P25, P75 and the ratio
                of repetitions: a repetition is one call, or of short calls a block of at least 20 us divided by its
-               calls (those of bcast and reduce then overlap); its time is the slowest rank's.
+               calls (those that need not wait for all ranks then overlap); its time is the slowest rank's.
   Ratio        chorus/MPI of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired repetitions.
 Sizes are checked before they are timed, always. Without -i the repetitions are 10000 (1000 above 8192 bytes), fewer
 where they would take more than about a second for a size.
@@ -42,9 +43,7 @@ struct Arguments {
 void declare(CLI::App& app, Arguments& arguments) {
   Options& options = arguments.options;
   app.set_version_flag("--version", "chorus-bench " CHORUS_VERSION);
-  app.add_option("COLLECTIVE", arguments.collective,
-                 "barrier, bcast, reduce, allreduce, allgather or reduce_scatter_block")
-      ->required();
+  app.add_option("COLLECTIVE", arguments.collective, joined(collective_names()))->required();
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
       ->type_name("[MIN:]MAX");

@@ -13,6 +13,8 @@ namespace {
 constexpr int root = 0;
 
 int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
+/// Elements of one block of `data`, which has one for each rank.
+int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
 
 constexpr Row rows[] = {
     {.name = "barrier",
@@ -85,6 +87,69 @@ constexpr Row rows[] = {
          },
      .validate = validate_reduce_scatter_block,
      .bus_factor = [](double ranks) { return (ranks - 1) / ranks; }},
+    {.name = "alltoall",
+     .title = "All-to-All",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count * ranks}; },
+     .chorus = [](const Call& call) { alltoall(call.world, call.in, call.out, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Alltoall(call.in.data(), block_of(call, call.in), MPI_FLOAT, call.out.data(), block_of(call, call.out),
+                        MPI_FLOAT, MPI_COMM_WORLD);
+         },
+     .validate = validate_alltoall,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "gather",
+     .title = "Gather",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
+     .chorus = [](const Call& call) { gather(call.world, call.in, call.out, root, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Gather(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), count_of(call.in), MPI_FLOAT, root,
+                      MPI_COMM_WORLD);
+         },
+     .validate = validate_gather,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "scatter",
+     .title = "Scatter",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count}; },
+     .chorus = [](const Call& call) { scatter(call.world, call.in, call.out, root, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Scatter(call.in.data(), count_of(call.out), MPI_FLOAT, call.out.data(), count_of(call.out), MPI_FLOAT,
+                       root, MPI_COMM_WORLD);
+         },
+     .validate = validate_scatter,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "scan",
+     .title = "Scan",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = count, .out = count}; },
+     .chorus = [](const Call& call) { scan(call.world, call.in, call.out, ReduceOp::sum, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Scan(call.in.data(), call.out.data(), count_of(call.in), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+         },
+     .validate = validate_scan,
+     .bus_factor = [](double) { return 1.0; }},
+    {.name = "exscan",
+     .title = "Exscan",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t) { return Lengths{.in = count, .out = count}; },
+     .chorus = [](const Call& call) { exscan(call.world, call.in, call.out, ReduceOp::sum, call.options); },
+     .native =
+         [](const Call& call) {
+           MPI_Exscan(call.in.data(), call.out.data(), count_of(call.in), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+         },
+     .validate = validate_exscan,
+     .bus_factor = [](double) { return 1.0; }},
 };
 
 }  // namespace

@@ -59,6 +59,13 @@ void run_on_known_data(const Call& call, Run run) {
   run(call);
 }
 
+// That the result is the sum over the first `ranks` ranks; of none there is no result.
+bool validate_prefix(const Call& call, Run run, int ranks) {
+  run_on_known_data(call, run);
+  const Sum sum(ranks);
+  return ranks == 0 || holds(call.out, [&](std::size_t index) { return sum.at(index); });
+}
+
 constexpr std::chrono::milliseconds hold_back(4);
 
 bool all_wait_for(int late, const Call& call, Run run) {
@@ -105,6 +112,25 @@ bool validate_reduce_scatter_block(const Call& call, Run run) {
   const std::size_t before = call.out.size() * static_cast<std::size_t>(call.world.rank());
   return holds(call.out, [&](std::size_t index) { return sum.at(before + index); });
 }
+
+bool validate_alltoall(const Call& call, Run run) {
+  run_on_known_data(call, run);
+  const std::size_t block = call.out.size() / static_cast<std::size_t>(call.world.size());
+  const std::size_t before = block * static_cast<std::size_t>(call.world.rank());
+  return holds(call.out,
+               [&](std::size_t index) { return given(static_cast<int>(index / block), before + index % block); });
+}
+
+bool validate_gather(const Call& call, Run run) { return validate_allgather(call, run) || call.world.rank() != root; }
+
+bool validate_scatter(const Call& call, Run run) {
+  run_on_known_data(call, run);
+  const std::size_t before = call.out.size() * static_cast<std::size_t>(call.world.rank());
+  return holds(call.out, [&](std::size_t index) { return given(root, before + index); });
+}
+
+bool validate_scan(const Call& call, Run run) { return validate_prefix(call, run, call.world.rank() + 1); }
+bool validate_exscan(const Call& call, Run run) { return validate_prefix(call, run, call.world.rank()); }
 
 bool validate_barrier(const Call& call, Run run) {
   constexpr int attempts = 10;

@@ -13,6 +13,11 @@ namespace chorus::bench {
 [[nodiscard]] bool validate_allreduce(const Call& call, Run run);
 [[nodiscard]] bool validate_allgather(const Call& call, Run run);
 [[nodiscard]] bool validate_reduce_scatter_block(const Call& call, Run run);
+[[nodiscard]] bool validate_alltoall(const Call& call, Run run);
+[[nodiscard]] bool validate_gather(const Call& call, Run run);
+[[nodiscard]] bool validate_scatter(const Call& call, Run run);
+[[nodiscard]] bool validate_scan(const Call& call, Run run);
+[[nodiscard]] bool validate_exscan(const Call& call, Run run);
 
 /// Holds back one rank (the first, the middle, the last) by a few milliseconds and looks whether the others wait for
 /// it. Needs no common clock; tries again where the ranks themselves started apart.

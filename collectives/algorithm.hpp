@@ -33,12 +33,13 @@ struct LevelTraffic {
 
 /// What an algorithm costs, without a clock: LinkModel turns it into time.
 struct Traffic {
-  LevelTraffic shared;    ///< inside a node, through shared memory
-  LevelTraffic messages;  ///< by messages
+  LevelTraffic shared;       ///< inside a node, through shared memory
+  LevelTraffic messages;     ///< by messages
+  LevelTraffic waited = {};  ///< by messages of other ranks, which the last rank has to wait for besides
 };
 
 /// The buffers of one rank. In place: `in` and `out` are equal. Where the collective gives this rank no result (reduce
-/// elsewhere than on the root) `out` may be null.
+/// and gather elsewhere than on the root) `out` may be null, where it gives none (scatter elsewhere) `in`.
 struct Arguments {
   Call call;
   const std::byte* in = nullptr;

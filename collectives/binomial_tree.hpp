@@ -38,6 +38,12 @@ class BinomialTree {
   [[nodiscard]] static int depth(int ranks) noexcept {
     return static_cast<int>(std::bit_width(unsigned_of(ranks - 1)));
   }
+  /// Places of the largest subtree of a child of the root; 0 where it has none.
+  [[nodiscard]] static int largest_subtree(int ranks) noexcept {
+    int largest = 0;
+    for (int child = 1; child < ranks; child *= 2) largest = std::max(largest, std::min(child, ranks - child));
+    return largest;
+  }
 
  private:
   [[nodiscard]] static unsigned unsigned_of(int number) noexcept { return static_cast<unsigned>(number); }

@@ -17,11 +17,19 @@
 namespace chorus {
 namespace {
 
+/// The ranks whose contributions this rank's result has; 0 where it gets none.
+int combined_ranks(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::reduce) return call.root == transport.rank() ? transport.size() : 0;
+  if (call.collective == Collective::scan) return transport.rank() + 1;
+  if (call.collective == Collective::exscan) return transport.rank();
+  return transport.size();
+}
+
 void divide_average(const Transport& transport, const Arguments& arguments) {
   const Call& call = arguments.call;
   if (call.op != ReduceOp::average || !has_op(call.collective)) return;
-  if (call.collective == Collective::reduce && call.root != transport.rank()) return;
-  kernels::divide(arguments.out, call.count, call.type, transport.size());
+  const int ranks = combined_ranks(transport, call);
+  if (ranks > 0) kernels::divide(arguments.out, call.count, call.type, ranks);
 }
 
 /// Ranks that do not take the same algorithm make different calls.

@@ -20,9 +20,10 @@ inline kernels::Store store_for(const SharedGroup& memory, std::size_t bytes) no
 /// Data that travels in the cache line of the arrival.
 struct InLine {
   static constexpr int slots = line_slots;
-  static bool holds(const Problem& problem) { return problem.call.bytes() <= payload_bytes; }
-  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(memory.payload(round), data, bytes);
+  static std::size_t capacity(const Problem& /*problem*/) { return payload_bytes; }
+  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
+                    std::size_t offset = 0) {
+    if (bytes > 0) std::memcpy(memory.payload(round) + offset, data, bytes);
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.payload(round, rank); }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.payloads(round); }
@@ -31,16 +32,23 @@ struct InLine {
 /// Data that stands in a slot when its rank arrives.
 struct InSlot {
   static constexpr int slots = data_slots;
-  static bool holds(const Problem& problem) { return problem.call.bytes() <= problem.slot_bytes; }
-  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes) {
-    kernels::copy(memory.slot(round, memory.rank()), data, bytes, store_for(memory, bytes));
+  static std::size_t capacity(const Problem& problem) { return problem.slot_bytes; }
+  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
+                    std::size_t offset = 0) {
+    kernels::copy(memory.slot(round, memory.rank()) + offset, data, bytes, store_for(memory, bytes));
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.slot(round, rank); }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }
 };
 
+/// True where one place holds a block for every rank.
+template <class Place>
+bool holds_all_blocks(const Problem& problem) {
+  return problem.shared && problem.call.bytes() * static_cast<std::size_t>(problem.ranks) <= Place::capacity(problem);
+}
+
 /// Whose arrival a rank waits for.
-enum class Awaited { everybody, root, nobody };
+enum class Awaited { everybody, those_before, root, nobody };
 
 /// A collective of one round in shared memory, as a coroutine and without one. `Place` is InLine or InSlot; `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
@@ -48,7 +56,9 @@ enum class Awaited { everybody, root, nobody };
 ///   read(memory, round, a)    makes the result of what has arrived
 template <class Steps, class Place>
 struct OneRound {
-  static bool applies(const Problem& problem) { return problem.shared && Place::holds(problem); }
+  static bool applies(const Problem& problem) {
+    return problem.shared && problem.call.bytes() <= Place::capacity(problem);
+  }
 
   static Task<> run(Transport& transport, Arguments arguments) {
     SharedGroup& memory = *transport.shared();
@@ -57,6 +67,7 @@ struct OneRound {
     memory.arrive(round);
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::everybody) co_await memory.arrivals(round);
+    if (awaited == Awaited::those_before) co_await memory.arrivals_before(round);
     if (awaited == Awaited::root) co_await memory.arrival(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }
@@ -68,6 +79,7 @@ struct OneRound {
     memory.arrive(round);
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::everybody) memory.wait_for_all(round);
+    if (awaited == Awaited::those_before) memory.wait_for_those_before(round);
     if (awaited == Awaited::root) memory.wait_for(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }

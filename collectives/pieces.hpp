@@ -29,4 +29,11 @@ class Pieces {
   std::size_t each_ = 0;
 };
 
+/// How much of each rank's block goes into a slot at a time where it holds a part for every rank: whole cache lines, 0
+/// where there are more ranks than lines.
+[[nodiscard]] inline std::size_t part_of_block(std::size_t slot_bytes, int ranks) noexcept {
+  constexpr std::size_t line = 64;
+  return slot_bytes / static_cast<std::size_t>(ranks) / line * line;
+}
+
 }  // namespace chorus

@@ -6,6 +6,7 @@
 // One round for each slotful. A rank writes and reads (p-1)/p of the input, whatever the number of ranks.
 
 #include "one_round.hpp"
+#include "pieces.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>
@@ -14,12 +15,9 @@
 namespace chorus::reduce_scatter_block_shared {
 namespace {
 
-constexpr std::size_t line = 64;
-
 /// How much of one block goes into a slot at a time.
-/// A rank's share of a slot: whole lines where the elements allow it.
 std::size_t part_of(const Call& call, std::size_t slot_bytes, int ranks) {
-  return call.whole_bytes(slot_bytes / static_cast<std::size_t>(ranks) / line * line);
+  return call.whole_bytes(part_of_block(slot_bytes, ranks));
 }
 
 bool applies(const Problem& problem) {

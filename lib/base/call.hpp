@@ -10,8 +10,20 @@
 namespace chorus {
 
 /// The collectives, by MPI's names. `lib` knows them as words only: to sign, record and report calls.
-enum class Collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, reduce_scatter_block };
-inline constexpr int collective_count = 6;
+enum class Collective : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  reduce_scatter_block,
+  alltoall,
+  gather,
+  scatter,
+  scan,
+  exscan
+};
+inline constexpr int collective_count = 11;
 
 /// What a Call names where ranks make communicators of one together.
 inline constexpr auto splitting = static_cast<Collective>(255);
@@ -26,8 +38,8 @@ struct Call {
   DataType type = DataType::uint8;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  std::size_t count = 0;           ///< elements of one block: what a rank contributes, or gets for reduce_scatter_block
-  std::uint8_t algorithm = 0;      ///< its place in the list of the collective's algorithms, from 1; 0: not said
+  std::size_t count = 0;       ///< elements of a rank's vector, or of one block where a vector has one for each rank
+  std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
   std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
 
   [[nodiscard]] std::size_t element_bytes() const noexcept {

@@ -15,7 +15,8 @@ namespace chorus {
 namespace {
 
 constexpr std::array<std::string_view, collective_count> collectives = {
-    "barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"};
+    "barrier",  "bcast",  "reduce",  "allreduce", "allgather", "reduce_scatter_block",
+    "alltoall", "gather", "scatter", "scan",      "exscan"};
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};
@@ -64,11 +65,13 @@ std::span<const std::string_view> collective_names() noexcept { return collectiv
 
 bool has_op(Collective collective) noexcept {
   return collective == Collective::reduce || collective == Collective::allreduce ||
-         collective == Collective::reduce_scatter_block;
+         collective == Collective::reduce_scatter_block || collective == Collective::scan ||
+         collective == Collective::exscan;
 }
 
 bool has_root(Collective collective) noexcept {
-  return collective == Collective::bcast || collective == Collective::reduce;
+  return collective == Collective::bcast || collective == Collective::reduce || collective == Collective::gather ||
+         collective == Collective::scatter;
 }
 
 std::string describe(const Call& call) {

@@ -64,7 +64,12 @@ Translated translate(const Call& call, const Native::Buffers& buffers, MPI_Comm 
   if (buffers.in != buffers.out || call.collective == Collective::bcast) return result;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  if (call.collective != Collective::reduce || rank == call.root) result.in = MPI_IN_PLACE;
+  if (has_root(call.collective) && rank != call.root) return result;
+  if (call.collective == Collective::scatter) {
+    result.out = MPI_IN_PLACE;
+  } else {
+    result.in = MPI_IN_PLACE;
+  }
   return result;
 }
 
@@ -104,6 +109,16 @@ void MpiNative::run(const Call& call, const Buffers& buffers) {
       return check_mpi(MPI_Allgather(t.in, t.count, t.type, t.out, t.count, t.type, comm_), "MPI_Allgather");
     case Collective::reduce_scatter_block:
       return check_mpi(MPI_Reduce_scatter_block(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Reduce_scatter_block");
+    case Collective::alltoall:
+      return check_mpi(MPI_Alltoall(t.in, t.count, t.type, t.out, t.count, t.type, comm_), "MPI_Alltoall");
+    case Collective::gather:
+      return check_mpi(MPI_Gather(t.in, t.count, t.type, t.out, t.count, t.type, call.root, comm_), "MPI_Gather");
+    case Collective::scatter:
+      return check_mpi(MPI_Scatter(t.in, t.count, t.type, t.out, t.count, t.type, call.root, comm_), "MPI_Scatter");
+    case Collective::scan:
+      return check_mpi(MPI_Scan(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Scan");
+    case Collective::exscan:
+      return check_mpi(MPI_Exscan(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Exscan");
   }
 }
 
@@ -129,6 +144,21 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
       break;
     case Collective::reduce_scatter_block:
       code = MPI_Ireduce_scatter_block(t.in, t.out, t.count, t.type, t.op, comm_, &request);
+      break;
+    case Collective::alltoall:
+      code = MPI_Ialltoall(t.in, t.count, t.type, t.out, t.count, t.type, comm_, &request);
+      break;
+    case Collective::gather:
+      code = MPI_Igather(t.in, t.count, t.type, t.out, t.count, t.type, call.root, comm_, &request);
+      break;
+    case Collective::scatter:
+      code = MPI_Iscatter(t.in, t.count, t.type, t.out, t.count, t.type, call.root, comm_, &request);
+      break;
+    case Collective::scan:
+      code = MPI_Iscan(t.in, t.out, t.count, t.type, t.op, comm_, &request);
+      break;
+    case Collective::exscan:
+      code = MPI_Iexscan(t.in, t.out, t.count, t.type, t.op, comm_, &request);
       break;
   }
   check_mpi(code, "a nonblocking collective of MPI");

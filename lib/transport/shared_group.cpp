@@ -88,6 +88,10 @@ void SharedGroup::wait_for_all(Round round) {
   known_ = round;
 }
 
+void SharedGroup::wait_for_those_before(Round round) {
+  for (int peer = 0; peer < rank(); ++peer) wait_for(round, peer);
+}
+
 std::span<const std::byte*> SharedGroup::payloads(Round round) noexcept {
   for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = payload(round, peer);
   return places_;
@@ -105,6 +109,10 @@ SharedGroup::Arrival SharedGroup::arrival(Round round, int peer, Where where) {
 }
 
 SharedGroup::Arrival SharedGroup::arrivals(Round round, Where where) { return {*this, round, 0, size() - 1, where}; }
+
+SharedGroup::Arrival SharedGroup::arrivals_before(Round round, Where where) {
+  return {*this, round, 0, rank() - 1, where};
+}
 
 SharedGroup::Opening::Opening(SharedGroup& group, int slots, Where where) noexcept
     : Leaf(where), group_(group), needed_(group.needed_for(++group.round_, slots)) {}

@@ -111,11 +111,14 @@ class SharedGroup {
   /// Awaited after `arrive`, goes on when `peer`, or everybody, has arrived at `round`.
   [[nodiscard]] Arrival arrival(Round round, int peer, Where where = Where::here());
   [[nodiscard]] Arrival arrivals(Round round, Where where = Where::here());
+  /// The same for the ranks before this one, which is not the first.
+  [[nodiscard]] Arrival arrivals_before(Round round, Where where = Where::here());
 
   // The same for the smallest messages, without a coroutine: they return when it is so.
   [[nodiscard]] Round open_now(int slots);
   void wait_for(Round round, int peer);
   void wait_for_all(Round round);
+  void wait_for_those_before(Round round);
 
   /// This rank's payload of `round`, to be written before `arrive`.
   [[nodiscard]] std::byte* payload(Round round) noexcept { return line(members_.rank, round).payload; }

@@ -53,6 +53,11 @@ TEST(Describe, SaysWhatMattersToTheCollective) {
   EXPECT_EQ(describe({Collective::allgather, DataType::boolean, ReduceOp::sum, 0, 7}), "allgather of 7 boolean");
   EXPECT_EQ(describe({Collective::reduce_scatter_block, DataType::uint16, ReduceOp::average, 0, 7}),
             "reduce_scatter_block of 7 uint16 by average");
+  EXPECT_EQ(describe({Collective::alltoall, DataType::int8, ReduceOp::sum, 0, 7}), "alltoall of 7 int8");
+  EXPECT_EQ(describe({Collective::gather, DataType::int8, ReduceOp::sum, 2, 7}), "gather of 7 int8 with root 2");
+  EXPECT_EQ(describe({Collective::scatter, DataType::int8, ReduceOp::sum, 1, 7}), "scatter of 7 int8 with root 1");
+  EXPECT_EQ(describe({Collective::scan, DataType::int8, ReduceOp::max, 0, 7}), "scan of 7 int8 by max");
+  EXPECT_EQ(describe({Collective::exscan, DataType::int8, ReduceOp::sum, 0, 7}), "exscan of 7 int8 by sum");
 }
 
 TEST(Nearest, HasTheFewestEdits) {

@@ -54,8 +54,10 @@ TEST(Settings, LookAtNoOtherVariables) {
 
 TEST(Settings, NameAnAlgorithmForEachCollective) {
   const Settings settings = parse({"CHORUS_BARRIER=a", "CHORUS_BCAST=b", "CHORUS_REDUCE=c", "CHORUS_ALLREDUCE=d",
-                                   "CHORUS_ALLGATHER=e", "CHORUS_REDUCE_SCATTER_BLOCK=f"});
-  EXPECT_EQ(settings.algorithm, (std::array<std::string, collective_count>{"a", "b", "c", "d", "e", "f"}));
+                                   "CHORUS_ALLGATHER=e", "CHORUS_REDUCE_SCATTER_BLOCK=f", "CHORUS_ALLTOALL=g",
+                                   "CHORUS_GATHER=h", "CHORUS_SCATTER=i", "CHORUS_SCAN=j", "CHORUS_EXSCAN=k"});
+  EXPECT_EQ(settings.algorithm,
+            (std::array<std::string, collective_count>{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}));
 }
 
 TEST(Settings, ReadEveryVariable) {

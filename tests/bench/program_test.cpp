@@ -87,7 +87,8 @@ TEST_F(Program, PrintsTheOsuFormatOnceAndNothingElse) {
 }
 
 TEST_F(Program, MeasuresEveryCollectiveWithAnyNumberOfRanks) {
-  for (const char* collective : {"barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block"}) {
+  for (const char* collective : {"barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block",
+                                 "alltoall", "gather", "scatter", "scan", "exscan"}) {
     for (const int ranks : {1, 3}) {
       const Outcome outcome = run(ranks, fmt::format("{} -m 0:4K -i 3 -x 1 -c", collective));
       EXPECT_EQ(outcome.exit_code, 0) << collective << " on " << ranks << ": " << outcome.errors;

@@ -66,6 +66,11 @@ TEST(Lengths, FollowTheOsuBenchmarks) {
   EXPECT_EQ(row_named("reduce_scatter_block").lengths(6, 3).in, 6U);
   EXPECT_EQ(row_named("reduce_scatter_block").lengths(6, 3).out, 2U);
   EXPECT_EQ(row_named("bcast").lengths(6, 3).out, 6U);
+  EXPECT_EQ(row_named("gather").lengths(6, 3).out, 18U);
+  EXPECT_EQ(row_named("scatter").lengths(6, 3).in, 18U);
+  EXPECT_EQ(row_named("scan").lengths(6, 3).in, 6U);
+  EXPECT_EQ(row_named("alltoall").lengths(6, 3).in, 18U);
+  EXPECT_EQ(row_named("alltoall").lengths(6, 3).out, 18U);
 }
 
 }  // namespace

@@ -66,6 +66,13 @@ TEST(Validation, FindsBlocksInAWrongOrder) {
   }));
 }
 
+TEST(Validation, FindsBlocksOfTheWrongRank) {
+  EXPECT_FALSE(passes(row_named("alltoall"), [](const Call& call) {
+    row_named("alltoall").native(call);
+    std::copy_n(call.in.begin(), call.in.size() / static_cast<std::size_t>(call.world.size()), call.out.begin());
+  }));
+}
+
 TEST(Validation, FindsAWrongRankAlone) {
   EXPECT_FALSE(passes(row_named("bcast"), [](const Call& call) {
     row_named("bcast").native(call);

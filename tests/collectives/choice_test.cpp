@@ -54,10 +54,7 @@ TEST_P(EveryCollective, HasAlgorithmsThatAreDescribed) {
   EXPECT_FALSE(names.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, EveryCollective,
-                         testing::Values(Collective::barrier, Collective::bcast, Collective::reduce,
-                                         Collective::allreduce, Collective::allgather,
-                                         Collective::reduce_scatter_block),
+INSTANTIATE_TEST_SUITE_P(Every, EveryCollective, testing::ValuesIn(every_collective()),
                          [](const auto& info) { return std::string(name(info.param)); });
 
 }  // namespace

@@ -47,6 +47,14 @@ Affine composition(int ranks, std::size_t index) {
   return result;
 }
 
+/// How many ranks, from the first on, the result of `rank` is joined of; 0 where it has none.
+int joined_ranks(const Call& call, int ranks, int rank) {
+  if (call.collective == Collective::reduce) return rank == call.root ? ranks : 0;
+  if (call.collective == Collective::scan) return rank + 1;
+  if (call.collective == Collective::exscan) return rank;
+  return ranks;
+}
+
 struct Buffers {
   std::vector<Affine> in;
   std::vector<Affine> out;
@@ -72,11 +80,12 @@ Task<> perform(const Algorithm& algorithm, Transport& transport, const Call& cal
                             .join = detail::join<Compose, Affine>,
                             .function = &compose};
   co_await carry_out(algorithm, transport, arguments);
-  if (call.collective == Collective::reduce && transport.rank() != call.root) co_return;
+  const int joined = joined_ranks(call, transport.size(), transport.rank());
+  if (joined == 0) co_return;
   const std::size_t first =
       call.collective == Collective::reduce_scatter_block ? static_cast<std::size_t>(transport.rank()) * call.count : 0;
   for (std::size_t i = 0; i < call.count; ++i) {
-    if (buffers.out[i] == composition(transport.size(), first + i)) continue;
+    if (buffers.out[i] == composition(joined, first + i)) continue;
     throw std::runtime_error("not joined in the order of the ranks");
   }
 }

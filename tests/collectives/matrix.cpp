@@ -62,6 +62,12 @@ std::vector<std::size_t> all_counts(Collective collective, int ranks, DataType t
 
 }  // namespace
 
+std::vector<Collective> every_collective() {
+  std::vector<Collective> every;
+  for (int index = 0; index < collective_count; ++index) every.push_back(static_cast<Collective>(index));
+  return every;
+}
+
 std::vector<MatrixCase> matrix_of(Collective collective) {
   std::vector<MatrixCase> cases;
   for (const Algorithm* algorithm : algorithms(collective)) {

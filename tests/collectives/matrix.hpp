@@ -17,6 +17,8 @@ namespace chorus::test {
 /// Short slots, so that a few thousand elements take many rounds.
 inline constexpr std::size_t slot_bytes = 1024;
 
+[[nodiscard]] std::vector<Collective> every_collective();
+
 struct MatrixCase {
   const Algorithm* algorithm = nullptr;
   WorldKind kind = WorldKind::simulated;

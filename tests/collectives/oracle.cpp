@@ -13,6 +13,9 @@ std::int64_t factor(std::int64_t mixed, bool negative_too) {
   return negative_too && mixed % 4 == 1 ? -1 : 1;
 }
 
+/// What the first `ranks` ranks give on average.
+std::int64_t prefix_average(int ranks, std::int64_t i) { return i % 3 - 1 + (ranks + i) % 2; }
+
 std::int64_t join(ReduceOp op, std::int64_t left, std::int64_t right) {
   switch (op) {
     case ReduceOp::sum:
@@ -50,7 +53,8 @@ bool is_signed(DataType type) noexcept {
 
 bool reduces(Collective collective) noexcept {
   return collective == Collective::reduce || collective == Collective::allreduce ||
-         collective == Collective::reduce_scatter_block;
+         collective == Collective::reduce_scatter_block || collective == Collective::scan ||
+         collective == Collective::exscan;
 }
 
 std::int64_t contribution(const Call& call, int ranks, int rank, std::size_t index) {
@@ -64,8 +68,11 @@ std::int64_t contribution(const Call& call, int ranks, int rank, std::size_t ind
       return lowest + mixed % 5;
     case ReduceOp::product:
       return factor(rank + i, is_signed(call.type));
-    case ReduceOp::average:  // integers are truncated; of floating types the sum is a multiple of `ranks`
+    case ReduceOp::average:  // integers are truncated; of floating types the sum is a multiple of the ranks
       if (is_integer(call.type)) return lowest + mixed % 5;
+      if (call.collective == Collective::scan || call.collective == Collective::exscan) {
+        return (rank + 1) * prefix_average(rank + 1, i) - rank * prefix_average(rank, i);
+      }
       return i % 3 - 1 + ((rank + i) % ranks == 0 ? ranks : 0);
     case ReduceOp::min:
     case ReduceOp::max:
@@ -89,6 +96,23 @@ std::int64_t reduction(const Call& call, int ranks, std::size_t index) {
   std::int64_t result = contribution(call, ranks, 0, index);
   for (int rank = 1; rank < ranks; ++rank) result = join(call.op, result, contribution(call, ranks, rank, index));
   return call.op == ReduceOp::average ? result / ranks : result;
+}
+
+std::vector<std::int64_t> prefixes(const Call& call, int ranks) {
+  const bool own = call.collective == Collective::scan;
+  std::vector<std::int64_t> values(static_cast<std::size_t>(ranks) * call.count);
+  for (std::size_t i = 0; i < call.count; ++i) {
+    std::int64_t before = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::int64_t mine = contribution(call, ranks, rank, i);
+      const std::int64_t joined = rank == 0 ? mine : join(call.op, before, mine);
+      const int combined = own ? rank + 1 : rank;
+      const bool divided = call.op == ReduceOp::average && combined > 0;
+      values[static_cast<std::size_t>(rank) * call.count + i] = (own ? joined : before) / (divided ? combined : 1);
+      before = joined;
+    }
+  }
+  return values;
 }
 
 std::vector<std::byte> elements_of(const std::vector<std::int64_t>& values, DataType type) {

@@ -67,6 +67,9 @@ decltype(auto) with_type(DataType type, Function&& function) {
 /// Element `index` of the reduction over all ranks.
 [[nodiscard]] std::int64_t reduction(const Call& call, int ranks, std::size_t index);
 
+/// The reductions over the ranks up to each rank (scan) or before it (exscan, 0 for rank 0): one block a rank.
+[[nodiscard]] std::vector<std::int64_t> prefixes(const Call& call, int ranks);
+
 /// Whole numbers as elements of `type`.
 [[nodiscard]] std::vector<std::byte> elements_of(const std::vector<std::int64_t>& values, DataType type);
 /// True where `count` elements have the values in `expected`; the padding of a long double and the sign of

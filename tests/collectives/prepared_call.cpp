@@ -19,45 +19,98 @@ constexpr std::size_t guard_bytes = 64;
 constexpr std::size_t largest_offset = 64;
 constexpr std::byte guard{0xA5};
 
-bool in_blocks(Collective collective) {  // the longer of `in` and `out` has a block for each rank
-  return collective == Collective::allgather || collective == Collective::reduce_scatter_block;
+bool is_guard(std::byte value) { return value == guard; }
+
+/// Blocks that a rank gives and gets.
+struct Shape {
+  std::size_t in = 1;
+  std::size_t out = 1;
+};
+
+Shape shape_of(const Call& call, int ranks, int rank) {
+  const auto all = static_cast<std::size_t>(ranks);
+  const bool root = rank == call.root;
+  switch (call.collective) {
+    case Collective::reduce:
+      return {1, root ? std::size_t{1} : 0};
+    case Collective::allgather:
+      return {1, all};
+    case Collective::reduce_scatter_block:
+      return {all, 1};
+    case Collective::alltoall:
+      return {all, all};
+    case Collective::gather:
+      return {1, root ? all : 0};
+    case Collective::scatter:
+      return {root ? all : 0, 1};
+    default:
+      return {1, 1};
+  }
+}
+
+/// The blocks of the results of all ranks, one after another; those that several ranks get stand there once.
+std::vector<std::int64_t> results(const Call& call, int ranks) {
+  const auto all = static_cast<std::size_t>(ranks);
+  std::vector<std::int64_t> values;
+  const auto add = [&](int giver, std::size_t first, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) values.push_back(contribution(call, ranks, giver, first + i));
+  };
+  switch (call.collective) {
+    case Collective::scan:
+    case Collective::exscan:
+      return prefixes(call, ranks);
+    case Collective::allgather:
+    case Collective::gather:
+      for (int rank = 0; rank < ranks; ++rank) add(rank, 0, call.count);
+      return values;
+    case Collective::alltoall:
+      for (std::size_t block = 0; block < all * all; ++block) {
+        add(static_cast<int>(block % all), block / all * call.count, call.count);
+      }
+      return values;
+    case Collective::bcast:
+    case Collective::scatter:
+      add(call.root, 0, shape_of(call, ranks, call.root).in * call.count);
+      return values;
+    default:
+      values.resize(shape_of(call, ranks, call.root).in * call.count);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = reduction(call, ranks, i);
+      return values;
+  }
+}
+
+/// True where each rank gets a part of these blocks of its own.
+bool gets_own_part(Collective collective) {
+  return collective == Collective::reduce_scatter_block || collective == Collective::alltoall ||
+         collective == Collective::scatter || collective == Collective::scan || collective == Collective::exscan;
 }
 
 }  // namespace
 
 PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placement)
-    : call_(call), ranks_(ranks), placement_(placement) {
-  const std::size_t blocks = in_blocks(call.collective) ? static_cast<std::size_t>(ranks) : 1;
-  std::vector<std::int64_t> values(blocks * call.count);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (reduces(call.collective)) {
-      values[i] = reduction(call, ranks, i);
-    } else if (call.collective == Collective::allgather) {
-      values[i] = contribution(call, ranks, static_cast<int>(i / call.count), i % call.count);
-    } else {
-      values[i] = contribution(call, ranks, call.root, i);
-    }
-  }
-  result_ = elements_of(values, call.type);
-}
+    : call_(call),
+      ranks_(ranks),
+      placement_(placement),
+      result_(elements_of(call.collective == Collective::barrier ? std::vector<std::int64_t>() : results(call, ranks),
+                          call.type)) {}
 
 std::string PreparedCall::describe() const {
   return fmt::format("{}{}, offsets {} and {} bytes, {} ranks", chorus::describe(call_),
                      placement_.in_place ? " in place" : "", placement_.in_offset, placement_.out_offset, ranks_);
 }
 
-std::size_t PreparedCall::in_count() const noexcept {
-  return call_.collective == Collective::reduce_scatter_block ? call_.count * static_cast<std::size_t>(ranks_)
-                                                              : call_.count;
-}
+std::size_t PreparedCall::in_count(int rank) const noexcept { return shape_of(call_, ranks_, rank).in * call_.count; }
 
-std::size_t PreparedCall::out_count(int rank) const noexcept {
-  if (call_.collective == Collective::reduce && rank != call_.root) return 0;
-  return call_.collective == Collective::allgather ? call_.count * static_cast<std::size_t>(ranks_) : call_.count;
+std::size_t PreparedCall::out_count(int rank) const noexcept { return shape_of(call_, ranks_, rank).out * call_.count; }
+
+bool PreparedCall::gets_result(int rank) const noexcept {
+  if (call_.collective == Collective::reduce || call_.collective == Collective::gather) return rank == call_.root;
+  if (call_.collective == Collective::scatter) return !placement_.in_place || rank != call_.root;
+  return call_.collective != Collective::exscan || rank > 0;
 }
 
 std::vector<std::byte> PreparedCall::input(int rank) const {
-  std::vector<std::int64_t> values(in_count());
+  std::vector<std::int64_t> values(in_count(rank));
   if (call_.collective != Collective::bcast || rank == call_.root) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call_, ranks_, rank, i);
   }
@@ -65,9 +118,10 @@ std::vector<std::byte> PreparedCall::input(int rank) const {
 }
 
 std::span<const std::byte> PreparedCall::expected(int rank) const {
+  if (!gets_result(rank)) return {};
   const std::size_t bytes = out_count(rank) * size_of(call_.type);
-  const bool own_block = call_.collective == Collective::reduce_scatter_block;
-  return std::span(result_).subspan(own_block ? static_cast<std::size_t>(rank) * bytes : 0, bytes);
+  return std::span(result_).subspan(gets_own_part(call_.collective) ? static_cast<std::size_t>(rank) * bytes : 0,
+                                    bytes);
 }
 
 RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset)
@@ -77,7 +131,6 @@ RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset)
 }
 
 bool RankBuffers::Guarded::intact() const noexcept {
-  const auto is_guard = [](std::byte value) { return value == guard; };
   const auto first = memory_.begin() + static_cast<std::ptrdiff_t>(begin_);
   return std::all_of(memory_.begin(), first, is_guard) &&
          std::all_of(first + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), is_guard);
@@ -89,11 +142,14 @@ RankBuffers::RankBuffers(const PreparedCall& prepared, int rank)
       input_(prepared.input(rank)),
       in_(prepared.placement().in_place ? 0 : input_.size(), prepared.placement().in_offset),
       out_(prepared.placement().in_place
-               ? std::max(prepared.in_count(), prepared.out_count(rank)) * size_of(prepared.call().type)
+               ? std::max(prepared.in_count(rank), prepared.out_count(rank)) * size_of(prepared.call().type)
                : prepared.out_count(rank) * size_of(prepared.call().type),
            prepared.placement().out_offset) {
   if (input_.empty()) return;
-  const bool own_block = prepared.placement().in_place && prepared.call().collective == Collective::allgather;
+  const Call& call = prepared.call();
+  const bool own_block =
+      prepared.placement().in_place &&
+      (call.collective == Collective::allgather || (call.collective == Collective::gather && rank == call.root));
   std::byte* const place = prepared.placement().in_place ? out_.data() : in_.data();
   std::memcpy(place + (own_block ? static_cast<std::size_t>(rank) * input_.size() : 0), input_.data(), input_.size());
 }
@@ -102,13 +158,13 @@ Arguments RankBuffers::arguments() {
   const Call& call = prepared_.call();
   if (call.collective == Collective::barrier) return {.call = call};
   if (prepared_.placement().in_place) return {.call = call, .in = out_.data(), .out = out_.data()};
-  const bool has_out = call.collective != Collective::reduce || rank_ == call.root;
-  return {.call = call, .in = in_.data(), .out = has_out ? out_.data() : nullptr};
+  const bool gives_only =
+      (call.collective == Collective::reduce || call.collective == Collective::gather) && rank_ != call.root;
+  return {.call = call, .in = in_.data(), .out = gives_only ? nullptr : out_.data()};
 }
 
 bool RankBuffers::must_keep_input() const noexcept {
-  const bool gives_only = prepared_.call().collective == Collective::reduce && rank_ != prepared_.call().root;
-  return !prepared_.placement().in_place || gives_only;
+  return !prepared_.placement().in_place || !prepared_.gets_result(rank_);
 }
 
 void RankBuffers::check() const {
@@ -120,10 +176,13 @@ void RankBuffers::check() const {
     const auto now = prepared_.placement().in_place ? out_.content() : in_.content();
     if (!std::ranges::equal(now.first(input_.size()), input_)) fail("the input has changed");
   }
-  if (!same_elements(out_.content().data(), prepared_.expected(rank_).data(), prepared_.out_count(rank_),
-                     prepared_.call().type)) {
-    fail("a wrong result");
+  if (!prepared_.placement().in_place && !prepared_.gets_result(rank_)) {
+    if (!std::ranges::all_of(out_.content(), is_guard)) fail("an output without a result has changed");
+    return;
   }
+  const std::span<const std::byte> expected = prepared_.expected(rank_);
+  const std::size_t count = expected.size() / size_of(prepared_.call().type);
+  if (!same_elements(out_.content().data(), expected.data(), count, prepared_.call().type)) fail("a wrong result");
 }
 
 Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared) {

@@ -28,18 +28,20 @@ class PreparedCall {
   [[nodiscard]] std::string describe() const;
 
   /// Elements of this rank's `in` and `out`; 0 where it has none.
-  [[nodiscard]] std::size_t in_count() const noexcept;
+  [[nodiscard]] std::size_t in_count(int rank) const noexcept;
   [[nodiscard]] std::size_t out_count(int rank) const noexcept;
+  /// False where its `out` holds nothing afterwards that it did not hold before.
+  [[nodiscard]] bool gets_result(int rank) const noexcept;
   /// The content of `in`.
   [[nodiscard]] std::vector<std::byte> input(int rank) const;
-  /// What `out` must hold afterwards.
+  /// What `out` must hold afterwards; nothing where it gets no result.
   [[nodiscard]] std::span<const std::byte> expected(int rank) const;
 
  private:
   Call call_;
   int ranks_;
   Placement placement_;
-  std::vector<std::byte> result_;  // of all ranks; each gets all or a block of it
+  std::vector<std::byte> result_;  // of all ranks; each gets all or a part of it
 };
 
 /// One rank's buffers for a call, between guards.

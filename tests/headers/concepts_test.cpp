@@ -43,6 +43,17 @@ template <class In, class Out>
 concept ReducesAndScatters = requires(const Communicator& comm, In in, Out out) {
   reduce_scatter_block(comm, in, out, ReduceOp::sum);
 };
+template <class In, class Out>
+concept Exchanges = requires(const Communicator& comm, In in, Out out) {
+  alltoall(comm, in, out);
+  gather(comm, in, out, 0);
+  scatter(comm, in, out, 0);
+};
+template <class In, class Out>
+concept Scans = requires(const Communicator& comm, In in, Out out) {
+  scan(comm, in, out, ReduceOp::sum);
+  exscan(comm, in, out, ReduceOp::sum);
+};
 template <class Op>
 concept AllreducesBy = requires(const Communicator& comm, std::span<int> data, Op op) {
   allreduce(comm, data, op);
@@ -77,6 +88,7 @@ static_assert(AllreducesInPlace<bool>);
 static_assert(Broadcasts<Floats&> && Broadcasts<std::string&>);
 static_assert(Allreduces<std::vector<std::complex<float>>, std::vector<std::complex<float>>&>);
 static_assert(Gathers<const Floats&, Floats&> && ReducesTo<Floats, Floats&> && ReducesAndScatters<Floats, Floats&>);
+static_assert(Exchanges<const Floats&, Floats&> && Scans<Floats, Floats&>);
 
 // Elements that are no numbers move, and are joined by functions alone.
 static_assert(Broadcasts<Points&> && Gathers<Points, Points&> && Broadcasts<std::vector<std::byte>&>);
@@ -107,11 +119,13 @@ static_assert(!AllreducesInPlace<const std::array<int, 2>&>);
 static_assert(!Broadcasts<const Floats&> && !Broadcasts<std::span<const double>>);
 static_assert(!Gathers<Floats, const Floats&> && !ReducesTo<Floats, const Floats&>);
 static_assert(!ReducesAndScatters<Floats, std::span<const float>>);
+static_assert(!Exchanges<Floats, const Floats&> && !Scans<Floats, std::span<const float>>);
 
 // Two types of element.
 static_assert(!Allreduces<Floats, std::vector<double>&> && !Allreduces<std::vector<int>, std::vector<unsigned>&>);
 static_assert(!Allreduces<std::vector<float16_t>, std::vector<bfloat16_t>&>);
 static_assert(!Gathers<Floats, std::vector<int>&> && !ReducesTo<Floats, std::vector<double>&>);
+static_assert(!Exchanges<Floats, std::vector<int>&> && !Scans<Floats, std::vector<double>&>);
 static_assert(!ReducesAndScatters<std::vector<char>, std::vector<bool>&>);
 
 // Operations and roots that are none.

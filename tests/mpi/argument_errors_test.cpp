@@ -45,6 +45,13 @@ TEST_F(WrongArguments, Lengths) {
   expect_rejected([&] { allgather(comm_, in4_, out3_); }, invalid, with("allgather"));
   expect_rejected([&] { reduce_scatter_block(comm_, in4_, out3_, ReduceOp::sum); }, invalid,
                   with("reduce_scatter_block"));
+  expect_rejected([&] { alltoall(comm_, in4_, out3_); }, invalid, with("alltoall"));
+  expect_rejected([&] { scan(comm_, in4_, out3_, ReduceOp::sum); }, invalid, with("scan"));
+  expect_rejected([&] { static_cast<void>(iexscan(comm_, in4_, out3_, ReduceOp::sum)); }, invalid, with("exscan"));
+  const Outcome gathered = outcome_of([&] { gather(comm_, in4_, out3_, comm_.rank()); });
+  expect_error(gathered, invalid, with("gather"));
+  const Outcome scattered = outcome_of([&] { static_cast<void>(iscatter(comm_, in4_, out3_, comm_.rank())); });
+  expect_error(scattered, invalid, with("scatter"));
   const Outcome reduced = outcome_of([&] { reduce(comm_, in4_, out3_, ReduceOp::sum, comm_.rank()); });
   expect_error(reduced, invalid, with("reduce"));
 }
@@ -54,6 +61,11 @@ TEST_F(WrongArguments, LengthsInPlaceThatAreNoMultipleOfTheRanks) {
   expect_rejected([&] { allgather(comm_, odd); }, ErrorCode::invalid_argument, {"allgather", "argument"});
   expect_rejected([&] { reduce_scatter_block(comm_, odd, ReduceOp::sum); }, ErrorCode::invalid_argument,
                   {"reduce_scatter_block", "argument"});
+  expect_rejected([&] { alltoall(comm_, odd); }, ErrorCode::invalid_argument, {"alltoall", "argument"});
+  expect_error(outcome_of([&] { gather(comm_, odd, comm_.rank()); }), ErrorCode::invalid_argument,
+               {"gather", "argument"});
+  expect_error(outcome_of([&] { scatter(comm_, odd, comm_.rank()); }), ErrorCode::invalid_argument,
+               {"scatter", "argument"});
 }
 
 TEST_F(WrongArguments, OverlappingBuffers) {
@@ -61,6 +73,8 @@ TEST_F(WrongArguments, OverlappingBuffers) {
   const std::span<float> out(in_.data() + 1, 4);
   expect_rejected([&] { allreduce(comm_, in, out, ReduceOp::sum); }, ErrorCode::invalid_argument,
                   {"allreduce", "in and out overlap", "in place"});
+  expect_rejected([&] { scan(comm_, in, out, ReduceOp::sum); }, ErrorCode::invalid_argument,
+                  {"scan", "in and out overlap", "in place"});
 }
 
 TEST_F(WrongArguments, Roots) {
@@ -70,6 +84,8 @@ TEST_F(WrongArguments, Roots) {
     expect_rejected([&] { bcast(comm_, out_, root); }, ErrorCode::invalid_argument, words);
     expect_rejected([&] { static_cast<void>(ibcast(comm_, out_, root)); }, ErrorCode::invalid_argument, words);
     expect_rejected([&] { reduce(comm_, in_, out_, ReduceOp::sum, root); }, ErrorCode::invalid_argument, words);
+    expect_rejected([&] { gather(comm_, in_, out_, root); }, ErrorCode::invalid_argument, words);
+    expect_rejected([&] { scatter(comm_, in_, out_, root); }, ErrorCode::invalid_argument, words);
   }
 }
 
@@ -79,6 +95,8 @@ TEST_F(WrongArguments, OperationsThatTheTypeDoesNotHave) {
   std::array<bool, 2> flags{};
   expect_rejected([&] { allreduce(comm_, flags, ReduceOp::average); }, ErrorCode::invalid_argument,
                   {"allreduce", "argument op", "average", "boolean"});
+  expect_rejected([&] { scan(comm_, flags, ReduceOp::average); }, ErrorCode::invalid_argument,
+                  {"scan", "argument op", "average", "boolean"});
 }
 
 TEST_F(WrongArguments, UnknownAlgorithm) {

@@ -135,10 +135,7 @@ TEST_P(Matrix, EveryTypeAndOperation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Matrix,
-                         testing::Combine(testing::Values(Collective::barrier, Collective::bcast, Collective::reduce,
-                                                          Collective::allreduce, Collective::allgather,
-                                                          Collective::reduce_scatter_block),
-                                          testing::ValuesIn(cuts)),
+                         testing::Combine(testing::ValuesIn(every_collective()), testing::ValuesIn(cuts)),
                          [](const auto& info) {
                            return fmt::format("{}_on_{}", name(std::get<0>(info.param)), std::get<1>(info.param).name);
                          });

@@ -22,7 +22,7 @@ struct Views {
   std::span<T> inout;
 
   Views(const PreparedCall& prepared, const Arguments& arguments, int rank)
-      : in(reinterpret_cast<const T*>(arguments.in), prepared.in_count()),
+      : in(reinterpret_cast<const T*>(arguments.in), prepared.in_count(rank)),
         out(reinterpret_cast<T*>(arguments.out), prepared.out_count(rank)),
         inout(out.data(), std::max(in.size(), out.size())) {}
 };
@@ -43,6 +43,16 @@ void call_in_place(const Communicator& comm, const Call& call, const std::span<T
       return allgather(comm, inout, options);
     case Collective::reduce_scatter_block:
       return reduce_scatter_block(comm, inout, call.op, options);
+    case Collective::alltoall:
+      return alltoall(comm, inout, options);
+    case Collective::gather:
+      return gather(comm, inout, call.root, options);
+    case Collective::scatter:
+      return scatter(comm, inout, call.root, options);
+    case Collective::scan:
+      return scan(comm, inout, call.op, options);
+    case Collective::exscan:
+      return exscan(comm, inout, call.op, options);
   }
 }
 
@@ -62,6 +72,16 @@ void call_out_of_place(const Communicator& comm, const Call& call, const Views<T
       return allgather(comm, views.in, views.out, options);
     case Collective::reduce_scatter_block:
       return reduce_scatter_block(comm, views.in, views.out, call.op, options);
+    case Collective::alltoall:
+      return alltoall(comm, views.in, views.out, options);
+    case Collective::gather:
+      return gather(comm, views.in, views.out, call.root, options);
+    case Collective::scatter:
+      return scatter(comm, views.in, views.out, call.root, options);
+    case Collective::scan:
+      return scan(comm, views.in, views.out, call.op, options);
+    case Collective::exscan:
+      return exscan(comm, views.in, views.out, call.op, options);
   }
 }
 
@@ -81,6 +101,16 @@ Request start_in_place(const Communicator& comm, const Call& call, const std::sp
       return iallgather(comm, inout, options);
     case Collective::reduce_scatter_block:
       return ireduce_scatter_block(comm, inout, call.op, options);
+    case Collective::alltoall:
+      return ialltoall(comm, inout, options);
+    case Collective::gather:
+      return igather(comm, inout, call.root, options);
+    case Collective::scatter:
+      return iscatter(comm, inout, call.root, options);
+    case Collective::scan:
+      return iscan(comm, inout, call.op, options);
+    case Collective::exscan:
+      return iexscan(comm, inout, call.op, options);
   }
   throw std::logic_error("a collective the test does not know");
 }
@@ -101,6 +131,16 @@ Request start_out_of_place(const Communicator& comm, const Call& call, const Vie
       return iallgather(comm, views.in, views.out, options);
     case Collective::reduce_scatter_block:
       return ireduce_scatter_block(comm, views.in, views.out, call.op, options);
+    case Collective::alltoall:
+      return ialltoall(comm, views.in, views.out, options);
+    case Collective::gather:
+      return igather(comm, views.in, views.out, call.root, options);
+    case Collective::scatter:
+      return iscatter(comm, views.in, views.out, call.root, options);
+    case Collective::scan:
+      return iscan(comm, views.in, views.out, call.op, options);
+    case Collective::exscan:
+      return iexscan(comm, views.in, views.out, call.op, options);
   }
   throw std::logic_error("bcast has one buffer");
 }

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -146,6 +147,33 @@ TEST_P(Types, APersistentRequestStartsAgainAndAgain) {
       const long ranks = comm().size();
       ASSERT_EQ(out[i], ranks * static_cast<long>(i) + repetition * ranks * (ranks - 1) / 2);
     }
+  }
+}
+
+TEST_P(Types, PersistentRequestsWithAndWithoutARoot) {
+  const int me = comm().rank();
+  const auto ranks = static_cast<std::size_t>(comm().size());
+  std::vector<int> mine(50);
+  std::vector<int> gathered(ranks * mine.size());
+  std::vector<int> dealt(mine.size());
+  std::vector<int> before(mine.size());
+  PersistentRequest gathers = gather_init(comm(), mine, gathered, 0);
+  PersistentRequest scatters = scatter_init(comm(), gathered, dealt, 0);
+  PersistentRequest exchanges = alltoall_init(comm(), gathered);
+  PersistentRequest scans = scan_init(comm(), mine, ReduceOp::sum);
+  PersistentRequest exscans = exscan_init(comm(), mine, before, ReduceOp::max);
+  for (int repetition = 0; repetition < 5; ++repetition) {
+    std::ranges::fill(mine, repetition + me);
+    for (PersistentRequest* request : {&gathers, &scatters, &exscans, &scans, &exchanges}) {
+      request->start();
+      request->wait();
+    }
+    EXPECT_EQ(dealt, std::vector<int>(mine.size(), repetition + me));
+    EXPECT_EQ(mine, std::vector<int>(mine.size(), (me + 1) * repetition + me * (me + 1) / 2));
+    if (me > 0) {
+      EXPECT_EQ(before, std::vector<int>(mine.size(), repetition + me - 1));
+    }
+    EXPECT_EQ(gathered[0], repetition + me);
   }
 }
 

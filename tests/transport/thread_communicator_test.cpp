@@ -101,6 +101,17 @@ TEST_P(ThreadCommunicator, CarriesOutEveryCollective) {
       ASSERT_EQ(data, std::vector<int>(count, 2));
       reduce(communicator, data, ReduceOp::product, 3);
       ASSERT_EQ(data, std::vector<int>(count, me == 3 ? 16 : 2));
+      std::vector<int> dealt(count * 4, me);
+      alltoall(communicator, dealt);
+      ASSERT_EQ(dealt[3 * count], 3);
+      gather(communicator, mine, all, 1);
+      ASSERT_EQ(all[2 * count], 3);
+      scatter(communicator, all, block, 1);
+      ASSERT_EQ(block, std::vector<int>(count, me + 1));
+      scan(communicator, mine, sum, ReduceOp::sum);
+      ASSERT_EQ(sum, std::vector<int>(count, (me + 1) * (me + 2) / 2));
+      exscan(communicator, mine, sum, ReduceOp::sum);
+      ASSERT_EQ(sum, std::vector<int>(count, me == 0 ? 1 : me * (me + 1) / 2));
     }
   }));
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "one_round.hpp"
+#include "reduction.hpp"
+
+namespace chorus::alltoall_one_shot {
+
+// Every rank shows its blocks for the others, and each copies those that are for it: `line` and `slot`.
+
+inline Traffic traffic(const Problem& problem) {
+  const double others = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
+  return {.shared = {.messages = 1, .bytes = 2 * others, .reduced = 0}, .messages = {}};
+}
+
+template <class Place>
+struct Steps {
+  static std::size_t offset(const Arguments& arguments, int rank) {
+    return static_cast<std::size_t>(rank) * arguments.call.bytes();
+  }
+  static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
+    const std::size_t own = offset(arguments, memory.rank());
+    const std::size_t behind = own + arguments.call.bytes();
+    Place::write(memory, round, arguments.in, own);
+    Place::write(memory, round, arguments.in + behind, offset(arguments, memory.size()) - behind, behind);
+  }
+  static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
+  static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
+    const std::size_t own = offset(arguments, memory.rank());
+    for (int rank = 0; rank < memory.size(); ++rank) {
+      const bool mine = rank == memory.rank();
+      const std::byte* from = mine ? arguments.in + own : Place::of(memory, round, rank) + own;
+      copy_unless_same(arguments.out + offset(arguments, rank), from, arguments.call.bytes());
+    }
+  }
+};
+
+template <class Place>
+struct Algorithm : OneRound<Steps<Place>, Place> {
+  static bool applies(const Problem& problem) { return holds_all_blocks<Place>(problem); }
+};
+
+}  // namespace chorus::alltoall_one_shot

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slot exscan: every rank copies its data into its slot of the shared memory and reduces those before it, in the
+// order of the ranks.
+//
+// One round, in which a rank does not wait for those behind it. The last rank reads p vectors: for short ones.
+
+#include "prefix_one_shot.hpp"
+
+namespace chorus::exscan_slot {
+
+using OneShot = prefix_one_shot::Algorithm<InSlot>;
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "slot",
+    .summary = "every rank copies its data into shared memory and reads those before it: short messages in a node",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+    .applies = OneShot::applies,
+    .traffic = prefix_one_shot::traffic,
+    .run = OneShot::run,
+    .now = OneShot::now,
+    .arrives = true,
+};
+
+}  // namespace chorus::exscan_slot

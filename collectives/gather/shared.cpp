@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared gather: every rank copies its block into its slots of the shared memory, a segment at a time; the root copies
+// them out as they come.
+//
+// There are several slots, so the others write the next segment while the root reads the last.
+
+#include "one_round.hpp"
+#include "reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace chorus::gather_shared {
+namespace {
+
+/// Shorter than a slot may be, so that the pipeline fills early.
+constexpr std::size_t longest_segment = std::size_t{64} * 1024;
+
+bool applies(const Problem& problem) { return problem.shared; }
+
+std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+
+Traffic traffic(const Problem& problem) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double others = problem.ranks - 1;
+  const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
+  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = 0}, .messages = {}};
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  SharedGroup& memory = *transport.shared();
+  const bool root = memory.rank() == arguments.call.root;
+  const std::size_t segment = segment_of(memory.slot_bytes());
+  const std::size_t all = arguments.call.bytes();
+  const auto block = [&](int rank) { return arguments.out + static_cast<std::size_t>(rank) * all; };
+  if (root && arguments.in != arguments.out) copy_unless_same(block(memory.rank()), arguments.in, all);
+  std::size_t done = 0;
+  do {
+    const std::size_t bytes = std::min(segment, all - done);
+    const Round round = co_await memory.open(data_slots);
+    if (root) {
+      memory.arrive(round);
+      for (int step = 1; step < memory.size(); ++step) {
+        const int peer = (memory.rank() + step) % memory.size();
+        co_await memory.arrival(round, peer);
+        kernels::copy(block(peer) + done, memory.slot(round, peer), bytes, kernels::Store::cached);
+      }
+    } else {
+      kernels::copy(memory.slot(round, memory.rank()), arguments.in + done, bytes, store_for(memory, bytes));
+      memory.arrive(round);
+    }
+    done += bytes;
+  } while (done < all);
+}
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary = "all ranks stream their blocks through shared memory, the root copies them out: all lengths in a node",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
+    .arrives = true,
+};
+
+}  // namespace chorus::gather_shared

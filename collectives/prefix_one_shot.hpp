@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "one_round.hpp"
+#include "prefix.hpp"
+#include "reduction.hpp"
+
+namespace chorus::prefix_one_shot {
+
+// Every rank shows its data, and each reduces those before it in the order of the ranks: `line` and `slot`.
+
+inline Traffic traffic(const Problem& problem) {
+  const double before = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
+  return {.shared = {.messages = 1, .bytes = before, .reduced = before}, .messages = {}};
+}
+
+template <class Place>
+struct Steps {
+  static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
+    const bool last = memory.rank() == memory.size() - 1;
+    if (!last) Place::write(memory, round, arguments.in, arguments.call.bytes());
+  }
+  static Awaited awaited(const SharedGroup& memory, const Arguments& /*arguments*/) {
+    return memory.rank() == 0 ? Awaited::nobody : Awaited::those_before;
+  }
+  static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
+    const auto before = static_cast<std::size_t>(memory.rank());
+    const std::size_t combined = before + (has_own(arguments.call) ? 1 : 0);
+    if (combined == 0) return;
+    const std::span<const std::byte*> inputs = Place::of_all(memory, round);
+    inputs[before] = arguments.in;
+    Reduction(arguments).all(arguments.out, inputs.first(combined), arguments.call.bytes());
+  }
+};
+
+template <class Place>
+using Algorithm = OneRound<Steps<Place>, Place>;
+
+}  // namespace chorus::prefix_one_shot

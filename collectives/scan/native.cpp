@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Native scan: the MPI library's own (prefix_native.cpp).
+
+#include "prefix.hpp"
+#include "vendor.hpp"
+
+namespace chorus::scan_native {
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "native",
+    .summary = "the MPI library's own collective",
+    .source = "the MPI library",
+    .applies = vendor::applies,
+    .traffic = prefix_native::traffic,
+    .run = vendor::run,
+    .now = vendor::now,
+};
+
+}  // namespace chorus::scan_native

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "one_round.hpp"
+#include "reduction.hpp"
+
+namespace chorus::scatter_one_shot {
+
+// The root shows the blocks of the others, and each copies its own: `line` and `slot`.
+
+inline Traffic traffic(const Problem& problem) {
+  return {.shared = {.messages = 1, .bytes = problem.ranks * static_cast<double>(problem.call.bytes()), .reduced = 0},
+          .messages = {}};
+}
+
+template <class Place>
+struct Steps {
+  static bool is_root(const SharedGroup& memory, const Arguments& arguments) {
+    return memory.rank() == arguments.call.root;
+  }
+  static std::size_t offset(const Arguments& arguments, int rank) {
+    return static_cast<std::size_t>(rank) * arguments.call.bytes();
+  }
+  static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
+    if (!is_root(memory, arguments)) return;
+    const std::size_t own = offset(arguments, memory.rank());
+    const std::size_t behind = offset(arguments, memory.rank() + 1);
+    Place::write(memory, round, arguments.in, own);
+    Place::write(memory, round, arguments.in + behind, offset(arguments, memory.size()) - behind, behind);
+  }
+  static Awaited awaited(const SharedGroup& memory, const Arguments& arguments) {
+    return is_root(memory, arguments) ? Awaited::nobody : Awaited::root;
+  }
+  static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
+    if (is_root(memory, arguments) && arguments.in == arguments.out) return;
+    const std::byte* blocks = is_root(memory, arguments) ? arguments.in : Place::of(memory, round, arguments.call.root);
+    copy_unless_same(arguments.out, blocks + offset(arguments, memory.rank()), arguments.call.bytes());
+  }
+};
+
+template <class Place>
+struct Algorithm : OneRound<Steps<Place>, Place> {
+  static bool applies(const Problem& problem) { return holds_all_blocks<Place>(problem); }
+};
+
+}  // namespace chorus::scatter_one_shot

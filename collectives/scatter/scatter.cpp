@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/scatter.hpp>
+
+#include "door.hpp"
+
+namespace chorus::detail {
+namespace {
+
+Arguments checked(const CommunicatorState& state, const Buffers& buffers, int root) {
+  constexpr Collective collective = Collective::scatter;
+  check_root(state, collective, root);
+  const auto ranks = static_cast<std::size_t>(state.size());
+  const bool is_root = state.rank() == root;
+  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const std::size_t count = is_root && in_place ? buffers.in_count / ranks : buffers.out_count;
+  if (is_root) {
+    check_counts(state, collective, buffers, buffers.in_count == count * ranks,
+                 "on the root in holds one block for each rank, of the same length");
+    if (!in_place) check_overlap(state, collective, buffers);
+  }
+  Arguments arguments = arguments_of(collective, buffers, count, root);
+  if (!is_root) arguments.in = nullptr;
+  return arguments;
+}
+
+}  // namespace
+
+void scatter(const Communicator& comm, const Buffers& buffers, int root, const CollectiveOptions& options) {
+  complete(comm.state(), checked(comm.state(), buffers, root), options);
+}
+
+Request iscatter(const Communicator& comm, const Buffers& buffers, int root, const CollectiveOptions& options) {
+  return start(comm, checked(comm.state(), buffers, root), options);
+}
+
+PersistentRequest scatter_init(const Communicator& comm, const Buffers& buffers, int root,
+                               const CollectiveOptions& options) {
+  return prepare(comm, checked(comm.state(), buffers, root), options);
+}
+
+}  // namespace chorus::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared scatter: the root copies the blocks of the others into its slots of the shared memory, as much of each as fits
+// at a time; each rank copies its own out as it comes.
+//
+// There are several slots, so the root writes the next while the others read the last.
+
+#include "one_round.hpp"
+#include "pieces.hpp"
+#include "reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace chorus::scatter_shared {
+namespace {
+
+/// Shorter than a slot may be, so that the pipeline fills early.
+constexpr std::size_t longest_segment = std::size_t{128} * 1024;
+
+std::size_t part_of(std::size_t slot_bytes, int ranks) {
+  return part_of_block(std::min(slot_bytes, longest_segment), ranks);
+}
+
+bool applies(const Problem& problem) { return problem.shared && part_of(problem.slot_bytes, problem.ranks) > 0; }
+
+Traffic traffic(const Problem& problem) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double part = static_cast<double>(part_of(problem.slot_bytes, problem.ranks));
+  const double rounds = std::max(1.0, std::ceil(bytes / part));
+  return {.shared = {.messages = rounds, .bytes = bytes * (problem.ranks - 1), .reduced = 0}, .messages = {}};
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  SharedGroup& memory = *transport.shared();
+  const int me = memory.rank();
+  const int root = arguments.call.root;
+  const std::size_t part = part_of(memory.slot_bytes(), memory.size());
+  const std::size_t all = arguments.call.bytes();
+  const auto block = [&](int rank) { return arguments.in + static_cast<std::size_t>(rank) * all; };
+  const auto place = [&](Round round, int rank) {
+    return memory.slot(round, root) + static_cast<std::size_t>(rank) * part;
+  };
+  std::size_t done = 0;
+  do {
+    const std::size_t bytes = std::min(part, all - done);
+    const Round round = co_await memory.open(data_slots);
+    if (me == root) {
+      for (int step = 1; step < memory.size(); ++step) {
+        const int peer = (root + step) % memory.size();
+        kernels::copy(place(round, peer), block(peer) + done, bytes, store_for(memory, bytes));
+      }
+      memory.arrive(round);
+    } else {
+      memory.arrive(round);
+      co_await memory.arrival(round, root);
+      kernels::copy(arguments.out + done, place(round, me), bytes, kernels::Store::cached);
+    }
+    done += bytes;
+  } while (done < all);
+  if (me == root && arguments.in != arguments.out) copy_unless_same(arguments.out, block(root), all);
+}
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary = "the root streams all blocks through shared memory, each rank copies its own out: all lengths in a node",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
+    .arrives = true,
+};
+
+}  // namespace chorus::scatter_shared

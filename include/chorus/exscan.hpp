@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/detail/buffers.hpp>
+#include <chorus/detail/operation.hpp>
+#include <chorus/element.hpp>
+#include <chorus/export.hpp>
+#include <chorus/options.hpp>
+#include <chorus/reduce_function.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/request.hpp>
+
+namespace chorus {
+
+namespace detail {
+CHORUS_API void exscan(const Communicator&, const Buffers&, const Operation&, const CollectiveOptions&);
+CHORUS_API Request iexscan(const Communicator&, const Buffers&, const Operation&, const CollectiveOptions&);
+CHORUS_API PersistentRequest exscan_init(const Communicator&, const Buffers&, const Operation&,
+                                         const CollectiveOptions&);
+}  // namespace detail
+
+/// Gives each rank the reduction of `in` over the ranks before it; rank 0 gets nothing, its `out` stays unchanged.
+///
+/// Shapes   in [n], out [n]; n, element type, op and options the same on every rank; n may be 0.
+/// Memory   host, any alignment; `in` and `out` do not overlap (for one buffer: the overload below).
+/// Order    blocks until `out` may be read and `in` reused; does not wait for the ranks behind this one.
+/// Result   the values are combined in the order of the ranks, from the lowest on; how they are bracketed is the
+///          algorithm's. `average` divides by the number of ranks that were combined.
+/// Throws   Error{invalid_argument} where in.size() != out.size(), the buffers overlap or op does not suit the type,
+///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
+///          where ranks disagree on the call (a rank may learn it at its next call only); Error{timeout} or
+///          Error{peer_lost}: `out` is then unspecified and `comm` broken.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+void exscan(const Communicator& comm, const In& in, Out&& out, const Op& op, const CollectiveOptions& options = {}) {
+  detail::exscan(comm, detail::buffers(in, out), detail::operation<ElementOf<In>>(op), options);
+}
+
+/// The same in place: `inout` [n] holds this rank's contribution, then the result; on rank 0 it stays unchanged.
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+void exscan(const Communicator& comm, InOut&& inout, const Op& op, const CollectiveOptions& options = {}) {
+  detail::exscan(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), options);
+}
+
+/// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] Request iexscan(const Communicator& comm, const In& in, Out&& out, const Op& op,
+                              const CollectiveOptions& options = {}) {
+  return detail::iexscan(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op), options);
+}
+
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] Request iexscan(const Communicator& comm, InOut&& inout, const Op& op,
+                              const CollectiveOptions& options = {}) {
+  return detail::iexscan(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op), options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out, class Op>
+requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
+[[nodiscard]] PersistentRequest exscan_init(const Communicator& comm, const In& in, Out&& out, const Op& op,
+                                            const CollectiveOptions& options = {}) {
+  return detail::exscan_init(comm, detail::buffers(in, out), detail::lasting_operation<ElementOf<In>>(op), options);
+}
+
+template <WritableElementRange InOut, class Op>
+requires Reduces<Op, ElementOf<InOut>>
+[[nodiscard]] PersistentRequest exscan_init(const Communicator& comm, InOut&& inout, const Op& op,
+                                            const CollectiveOptions& options = {}) {
+  return detail::exscan_init(comm, detail::buffers(inout), detail::lasting_operation<ElementOf<InOut>>(op), options);
+}
+
+}  // namespace chorus
