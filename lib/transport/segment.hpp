@@ -22,7 +22,7 @@ struct SegmentAddress {
   Kind kind = Kind::none;
   std::int32_t process = 0;            ///< memfd: the owner's PID ...
   std::int32_t descriptor = 0;         ///< ... and its file descriptor
-  std::array<char, 48> name{};         ///< named: the file's path
+  std::array<char, 64> name{};         ///< named: the file's path
   std::array<std::uint64_t, 2> key{};  ///< random; stands at the start of the segment as proof that it is the right one
   std::uint64_t bytes = 0;
 };
