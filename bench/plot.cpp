@@ -104,6 +104,8 @@ std::string plot_script(std::span<const Point> points, const std::string& svg_fi
   script += fmt::format("set title 'chorus {}, {} rank{}' font ',19'\n", points.front().collective,
                         points.front().ranks, points.front().ranks == 1 ? "" : "s");
   script += fmt::format("set xtics ({})\n", size_tics(points));
+  const auto [least, most] = std::ranges::minmax(points, {}, &Point::bytes);
+  if (least.bytes == most.bytes) script += fmt::format("set xrange [{}:{}]\n", least.bytes / 2.0, least.bytes * 2.0);
   std::string bands, lines;
   for (std::size_t index = 0; index < all.size(); ++index) {
     const Series& one = all[index];
@@ -121,7 +123,7 @@ std::string plot_script(std::span<const Point> points, const std::string& svg_fi
 bool plot(std::span<const Point> points, const std::string& svg_file) {
   const std::string script = plot_script(points, svg_file);
   if (script.empty()) return false;
-  std::FILE* gnuplot = popen("gnuplot", "w");
+  std::FILE* gnuplot = popen("LC_ALL=C.UTF-8 gnuplot", "w");
   if (gnuplot == nullptr) return false;
   const bool written = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
   return pclose(gnuplot) == 0 && written;

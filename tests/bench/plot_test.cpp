@@ -52,6 +52,11 @@ TEST(PlotScript, LeavesOutWhatALogarithmicAxisCannotShow) {
   EXPECT_EQ(plot_script(std::vector{at("ring", 0, 1)}, "out.svg"), "");
 }
 
+TEST(PlotScript, GivesASingleSizeRoom) {
+  EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1)}, "out.svg"), HasSubstr("set xrange [2:8]"));
+  EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1), at("ring", 8, 1)}, "out.svg"), Not(HasSubstr("xrange")));
+}
+
 TEST(PlotScript, QuotesTheFileName) {
   EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1)}, "it's.svg"), HasSubstr("set output 'it''s.svg'"));
 }
