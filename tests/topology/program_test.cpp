@@ -78,10 +78,32 @@ TEST(ChorusInfoTopology, SaysInOneLineWhatIsWrong) {
   EXPECT_EQ(run(program + "--help").exit_code, 0);
 }
 
+TEST(ChorusInfoTransports, ShowsThatEveryKindOfSharedMemoryIsShared) {
+  for (const char* const kind : {"memfd", "named"}) {
+    const auto [exit_code, output] =
+        run(MPIRUN " -n 2 env CHORUS_SHARED_MEMORY=" + std::string(kind) + " " CHORUS_INFO " transports");
+    EXPECT_EQ(exit_code, 0);
+    EXPECT_NE(output.find("2 ranks on 1 kernels form 1 groups"), std::string::npos) << kind << ": " << output;
+  }
+}
+
 TEST(ChorusInfoExplain, SaysHowManyRanksTheCallIsFor) {
   const std::string program = CHORUS_INFO " explain allreduce 4";
   EXPECT_TRUE(run(program).output.starts_with("allreduce of 1 float32 by sum (4 bytes) on 1 rank, 1 node"));
   EXPECT_TRUE(run(program + " --ranks 8 --nodes 2").output.find(" on 8 ranks, 2 nodes\n") != std::string::npos);
+}
+
+TEST(ChorusInfoExplain, RefusesRanksThatCannotBe) {
+  for (const char* const arguments : {"--ranks 0", "--ranks -1", "--ranks 2 --nodes 3", "--nodes 2"}) {
+    EXPECT_EQ(run(CHORUS_INFO " explain allreduce 4 " + std::string(arguments) + " 2>/dev/null").exit_code, 2)
+        << arguments;
+  }
+}
+
+TEST(ChorusInfo, NamesTheNearestCommand) {
+  const auto [exit_code, output] = run(CHORUS_INFO " topologie 2>&1");
+  EXPECT_EQ(exit_code, 2);
+  EXPECT_NE(output.find("there is no command topologie; did you mean topology?"), std::string::npos) << output;
 }
 
 TEST(ChorusInfoExplain, SaysWhereTheEnvironmentIsPassedOver) {

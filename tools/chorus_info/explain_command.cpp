@@ -19,7 +19,7 @@ namespace {
 struct Options {
   std::string collective;
   std::string size;
-  int ranks = 0;  // 0: those of the job
+  int ranks = 0;  // 0: not given, those of the job
   int nodes = 1;
 };
 
@@ -85,8 +85,10 @@ Action add_explain(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   command.add_option("COLLECTIVE", options->collective, "such as allreduce")->required();
   command.add_option("SIZE", options->size, "bytes as chorus-bench counts them, such as 8, 64k or 1MiB")->required();
-  command.add_option("--ranks", options->ranks, "explain for this many ranks instead of those of the job");
-  command.add_option("--nodes", options->nodes, "with --ranks: on this many nodes");
+  CLI::Option* ranks =
+      command.add_option("--ranks", options->ranks, "explain for this many ranks instead of those of the job");
+  ranks->check(CLI::PositiveNumber);
+  command.add_option("--nodes", options->nodes, "with --ranks: on this many nodes")->needs(ranks);
   command.footer("Under mpirun it explains the choice for the ranks of the job, of float32 elements added up.");
   return [options](const Communicator& world) { run(world, *options); };
 }

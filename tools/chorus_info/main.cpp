@@ -4,13 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/names.hpp"
 #include "command.hpp"
 
 namespace {
@@ -32,6 +36,15 @@ constexpr Command commands[] = {
     {"transports", "show how the ranks reach each other", &chorus::info::add_transports},
 };
 
+/// What is wrong with the first word as the name of a command; empty if nothing is.
+std::string unknown_command(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) names.emplace_back(command.name);
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return {};
+  return fmt::format("there is no command {}; did you mean {}? There are {}", word, chorus::nearest(word, names),
+                     chorus::joined(names));
+}
+
 int run(const chorus::Communicator& world, int argc, char** argv) {
   CLI::App app("Shows what chorus knows about machines and ranks. Runs alone or under mpirun.");
   app.require_subcommand(1);
@@ -47,6 +60,7 @@ int run(const chorus::Communicator& world, int argc, char** argv) {
     return user_error;
   };
   try {
+    if (const std::string wrong = unknown_command(argc > 1 ? argv[1] : "-"); !wrong.empty()) return refuse(wrong);
     app.parse(argc, argv);
     action(world);
     return EXIT_SUCCESS;
