@@ -87,16 +87,16 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
   const Entrance::Visit visit = state.visit(arguments.call);
   state.check_whole(arguments.call);
   try {
-    if (!state.ready()) state.drive(state.set_up(), options.timeout);
+    state.prepare(options.timeout);
+    if (!state.ready()) state.drive(state.set_up());
     const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
     // Inside MPI's own collective nobody looks at the clock or hears of others: where that may end it, it is polled.
     const bool compare = state.settings().compare;
     const bool ends = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0;
     if (algorithm.now != nullptr && (algorithm.arrives || !ends)) {
-      state.prepare(options.timeout);
       carry_out_now(algorithm, state.transport(), arguments);
     } else {
-      state.drive(carry_out(algorithm, state.transport(), arguments, compare), options.timeout);
+      state.drive(carry_out(algorithm, state.transport(), arguments, compare));
     }
   } catch (...) {
     state.fail(arguments.call);

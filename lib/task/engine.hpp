@@ -39,6 +39,14 @@ class Engine {
   /// Gives the first operation of `queue` `error`, and so all behind it.
   void cancel(OperationQueue& queue, const std::exception_ptr& error);
   [[nodiscard]] bool idle() const noexcept { return parked_.load(std::memory_order_acquire) == 0; }
+  /// True where nothing is parked in `queue`: what its operations did is then done, whichever thread did it.
+  [[nodiscard]] bool idle(const OperationQueue& queue) {
+    if (idle()) return true;
+    const std::scoped_lock lock(mutex_);
+    return queue.empty();
+  }
+  /// While it is held nothing that is parked moves.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
 
  private:
   void finish_first(OperationQueue& queue);

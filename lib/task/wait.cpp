@@ -49,7 +49,7 @@ void Wait::rest(Bell* bell) noexcept {
 }
 
 WaitPolicy WaitPolicy::of(int ranks, int cores) noexcept {
-  if (ranks > cores) return {.spins = 0, .yields = 100, .oversubscribed = true};
+  if (ranks > cores) return {.spins = 0, .yields = 100};
   return {};
 }
 

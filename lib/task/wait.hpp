@@ -27,8 +27,8 @@ struct Bell {
 struct WaitPolicy {
   int spins = 2000;
   int yields = 2000;
-  bool oversubscribed = false;
 
+  [[nodiscard]] bool oversubscribed() const noexcept { return spins == 0; }
   /// The policy for `ranks` on `cores`; every rank of a node gets the same numbers and so the same policy.
   [[nodiscard]] static WaitPolicy of(int ranks, int cores) noexcept;
 };
@@ -52,11 +52,12 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
   virtual ~Waiter() = default;
   virtual void idle(Wait& wait, Bell* bell) = 0;
-  [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
-  void set_policy(const WaitPolicy& policy) noexcept { policy_ = policy; }
+  [[nodiscard]] WaitPolicy policy() const noexcept { return policy_.load(std::memory_order_relaxed); }
+  /// Any thread may, also while another waits.
+  void set_policy(const WaitPolicy& policy) noexcept { policy_.store(policy, std::memory_order_relaxed); }
 
  private:
-  WaitPolicy policy_;
+  std::atomic<WaitPolicy> policy_;
 };
 
 /// One wait from its first poll on. Between polls the waiting code calls `pause`.

@@ -46,7 +46,8 @@ std::shared_ptr<CommunicatorState> CommunicatorState::split(const Place& place) 
   check_whole(call);
   std::shared_ptr<CommunicatorState> made;
   try {
-    drive(split_into(made, place), {});
+    prepare({});
+    drive(split_into(made, place));
   } catch (...) {
     fail(call);
   }
@@ -77,7 +78,8 @@ CommunicatorState::OnNode CommunicatorState::on_node() {
   const Entrance::Visit visiting = visit(call);
   check_whole(call);
   try {
-    if (!ready_) drive(set_up(), {});
+    prepare({});
+    if (!ready_) drive(set_up());
   } catch (...) {
     fail(call);
   }

@@ -75,24 +75,31 @@ void CommunicatorState::check_whole(const Call& call) const {
                           name(call.collective), transport_->rank(), broken_));
 }
 
-void CommunicatorState::prepare(std::chrono::nanoseconds timeout) {
-  timeout_ = timeout > 0ns ? timeout : settings_.timeout;
-  if (!queue_.empty()) finish_parked();
-}
-
-void CommunicatorState::finish_parked() {
-  Wait wait(*this);
-  while (!queue_.empty()) {
-    if (engine_->progress()) {
-      wait.moved();
-    } else {
-      wait.pause(nullptr);
+template <class Finished>
+void CommunicatorState::drive_parked(Finished finished) {
+  try {
+    Wait wait(*this);
+    while (!finished()) {
+      if (engine_->progress()) {
+        wait.moved();
+      } else {
+        wait.pause(nullptr);
+      }
     }
+  } catch (...) {
+    driven_ = nullptr;
+    engine_->cancel(queue_, std::current_exception());
+    throw;
   }
+  driven_ = nullptr;
 }
 
-void CommunicatorState::drive(Task<> task, std::chrono::nanoseconds timeout) {
-  prepare(timeout);
+void CommunicatorState::prepare(std::chrono::nanoseconds timeout) {
+  timeout_ = timeout;
+  if (!engine_->idle(queue_)) drive_parked([this] { return engine_->idle(queue_); });
+}
+
+void CommunicatorState::drive(Task<> task) {
   Operation operation(std::move(task));
   driven_ = &operation;
   try {
@@ -112,21 +119,9 @@ void CommunicatorState::drive(Task<> task, std::chrono::nanoseconds timeout) {
 }
 
 void CommunicatorState::wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout) {
-  timeout_ = timeout > 0ns ? timeout : settings_.timeout;
+  timeout_ = timeout;
   driven_ = &parked.operation();
-  try {
-    Wait wait(*this);
-    while (!parked.finished()) {
-      if (engine_->progress()) {
-        wait.moved();
-      } else {
-        wait.pause(nullptr);
-      }
-    }
-  } catch (...) {
-    engine_->cancel(queue_, std::current_exception());
-  }
-  driven_ = nullptr;
+  drive_parked([&parked] { return parked.finished(); });
   parked.operation().result();
 }
 
@@ -146,10 +141,12 @@ void CommunicatorState::look(Wait& wait) {
   }
   if (now - wait.looked < look_interval) return;
   wait.looked = now;
+  const auto held = engine_->hold();  // other threads drive what is parked here, too
   look_at_failures();
-  if (timeout_ > 0ns && now - wait.began > timeout_) {
+  const std::chrono::nanoseconds limit = timeout_ > 0ns ? timeout_ : settings_.timeout;
+  if (limit > 0ns && now - wait.began > limit) {
     throw Error(ErrorCode::timeout, fmt::format("rank {} has waited {:.3g} s, its limit{}", transport_->rank(),
-                                                seconds(timeout_), missing_ranks()));
+                                                seconds(limit), missing_ranks()));
   }
   if (now - wait.examined >= process_interval) {
     wait.examined = now;

@@ -102,12 +102,13 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] Entrance::Visit visit(const Call& call) const;
   /// A call begins: throws Error{broken} if the communicator is.
   void check_whole(const Call& call) const;
-  /// Drives what is parked on this communicator, then `task`, until it is done; throws what it threw.
-  void drive(Task<> task, std::chrono::nanoseconds timeout);
+  /// A blocking call begins, whose waits end after `timeout` (0: by the settings): drives what is parked on this
+  /// communicator until it is finished. Before that another thread may be driving it.
+  void prepare(std::chrono::nanoseconds timeout);
+  /// Drives `task` until it is done; throws what it threw. After `prepare`.
+  void drive(Task<> task);
   /// Drives what is parked until `parked` is finished; throws what it threw.
   void wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout);
-  /// Sets the time limit of the waits to come; drives what is parked. For calls that are no task.
-  void prepare(std::chrono::nanoseconds timeout);
   void park(ParkedOperation& parked) { engine_->park(queue_, parked); }
   void progress() { engine_->progress(); }
 
@@ -137,7 +138,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
  private:
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Place place);
-  void finish_parked();
+  /// Drives what is parked until `finished`.
+  template <class Finished>
+  void drive_parked(Finished finished);
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);
   [[noreturn]] void give_up(const Error& error);
@@ -158,7 +161,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::vector<std::string> notes_;
   OperationQueue queue_;
   const Operation* driven_ = nullptr;   // the one a thread is inside of, for reports
-  std::chrono::nanoseconds timeout_{};  // of the wait under way
+  std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings
   std::string broken_;                  // why, once it is
   bool ready_ = false;
 };

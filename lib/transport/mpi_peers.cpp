@@ -66,7 +66,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.settings = Settings::from_json(text);
   memory_ = co_await share_memory(transport, shared.settings, records_, shared.notes);
   waiter.set_policy(policy());
-  if (waiter.policy().oversubscribed) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
+  if (waiter.policy().oversubscribed()) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
   shared.nodes = memory_.nodes;
   shared.memory = make_group(shared.settings, waiter);
   shared.native = native_ ? &*native_ : nullptr;
@@ -96,7 +96,7 @@ Task<Pace> MpiPeers::agree_on_pace(Transport& transport, SharedGroup* memory, co
   const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
   if (known != records_.end()) co_return known->pace;
   std::vector<Pace> measured(records_.size());
-  if (memory != nullptr && memory->size() > 1 && !policy.oversubscribed) {
+  if (memory != nullptr && memory->size() > 1 && !policy.oversubscribed()) {
     measured[static_cast<std::size_t>(transport.rank())] = co_await measure_pace(*memory);
   }
   const Bytes table = std::as_writable_bytes(std::span(measured));

@@ -72,9 +72,9 @@ std::shared_ptr<Mapping> Mapping::attach(const SegmentAddress& address) {
   static auto* const known = new std::map<std::array<std::uint64_t, 2>, std::weak_ptr<Mapping>>;
   const std::scoped_lock lock(*mutex);
   std::erase_if(*known, [](const auto& entry) { return entry.second.expired(); });
-  if (const auto found = known->find(address.key); found != known->end()) return found->second.lock();
-  std::shared_ptr<Mapping> mapping = open_and_map(address);
-  if (mapping) known->emplace(address.key, mapping);
+  std::weak_ptr<Mapping>& entry = (*known)[address.key];
+  std::shared_ptr<Mapping> mapping = entry.lock();
+  if (!mapping) entry = mapping = open_and_map(address);
   return mapping;
 }
 

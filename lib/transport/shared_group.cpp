@@ -20,7 +20,7 @@ SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> 
     : members_(std::move(members)),
       waiter_(waiter),
       published_(std::move(published)),
-      announces_(published_ || waiter.policy().oversubscribed),
+      announces_(published_ || waiter.policy().oversubscribed()),
       places_(members_.regions.size()) {}
 
 SharedGroup::~SharedGroup() {

@@ -151,10 +151,9 @@ std::unique_ptr<Transport> ThreadWorld::transport(int rank, Waiter& waiter) cons
   return transport;
 }
 
-Communicator ThreadWorld::communicator(int rank) const {
-  return Communicator(std::make_shared<detail::CommunicatorState>(std::make_unique<ThreadTransport>(state_, rank),
-                                                                  std::make_unique<ThreadPeers>(state_, rank),
-                                                                  std::make_shared<Engine>()));
+Communicator ThreadWorld::communicator(int rank, std::shared_ptr<Engine> engine) const {
+  return Communicator(std::make_shared<detail::CommunicatorState>(
+      std::make_unique<ThreadTransport>(state_, rank), std::make_unique<ThreadPeers>(state_, rank), std::move(engine)));
 }
 
 void ThreadWorld::lose(int rank, const std::string& how) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/settings.hpp"
+#include "task/engine.hpp"
 #include "task/wait.hpp"
 #include "transport/transport.hpp"
 
@@ -31,8 +32,9 @@ class ThreadWorld {
   /// What `rank` carries out collectives on, made once and by any thread; the thread of `rank` uses it. `waiter` is
   /// asked while that thread waits for shared memory, and outlives the transport.
   [[nodiscard]] std::unique_ptr<Transport> transport(int rank, Waiter& waiter) const;
-  /// The communicator of `rank`, instead of its transport: made once.
-  [[nodiscard]] Communicator communicator(int rank) const;
+  /// The communicator of `rank`, instead of its transport: made once. Communicators with the same `engine` drive each
+  /// other's requests, as those of one process do.
+  [[nodiscard]] Communicator communicator(int rank, std::shared_ptr<Engine> engine = std::make_shared<Engine>()) const;
   /// From now on the other ranks find that `rank` has died, and `how`.
   void lose(int rank, const std::string& how);
 

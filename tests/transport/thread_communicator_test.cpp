@@ -196,6 +196,31 @@ TEST(TwoThreads, AreNoticedOnOneCommunicator) {
   }));
 }
 
+TEST(TwoThreads, DriveEachOthersRequests) {
+  constexpr int processes = 2;
+  const ThreadWorld worlds[] = {ThreadWorld({.ranks = processes}), ThreadWorld({.ranks = processes})};
+  std::vector<std::thread> threads;
+  for (int process = 0; process < processes; ++process) {
+    const auto engine = std::make_shared<Engine>();
+    for (const ThreadWorld& world : worlds) {
+      threads.emplace_back([&world, process, engine] {
+        const Communicator communicator = world.communicator(process, engine);
+        for (int round = 1; round <= 50; ++round) {
+          std::vector<int> values(300, round);
+          Request request = iallreduce(communicator, values, ReduceOp::sum);
+          if (round % 2 == 0) std::this_thread::yield();
+          ASSERT_EQ(allreduce(communicator, round, ReduceOp::max), round);
+          Request last = ibarrier(communicator);
+          while (!request.test()) std::this_thread::yield();
+          ASSERT_EQ(values, std::vector<int>(300, processes * round));
+          last.wait();
+        }
+      });
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(ThreadMismatch, IsReportedOnEveryRankWithTheCalls) {
   ThreadWorld world({.ranks = 3});
   const auto outcomes = run(world, [](const Communicator& communicator) {
