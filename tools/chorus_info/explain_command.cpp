@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -87,7 +88,7 @@ Action add_explain(CLI::App& command) {
   command.add_option("SIZE", options->size, "bytes as chorus-bench counts them, such as 8, 64k or 1MiB")->required();
   CLI::Option* ranks =
       command.add_option("--ranks", options->ranks, "explain for this many ranks instead of those of the job");
-  ranks->check(CLI::PositiveNumber);
+  ranks->check(CLI::Range(1, std::numeric_limits<int>::max()));
   command.add_option("--nodes", options->nodes, "with --ranks: on this many nodes")->needs(ranks);
   command.footer("Under mpirun it explains the choice for the ranks of the job, of float32 elements added up.");
   return [options](const Communicator& world) { run(world, *options); };
