@@ -90,10 +90,12 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
     const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
-    // Inside MPI's own collective nobody looks at the clock or hears of others: where that may end it, it is polled.
+    // Inside MPI's own collective nobody looks at the clock, hears of others or drives requests that these wait for.
+    // Where not all have arrived in shared memory before, and where a limit is set, it is polled.
     const bool compare = state.settings().compare;
-    const bool ends = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0;
-    if (algorithm.now != nullptr && (algorithm.arrives || !ends)) {
+    const bool polled = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0 ||
+                        !state.transport().nodes().empty();
+    if (algorithm.now != nullptr && (algorithm.arrives || !polled)) {
       carry_out_now(algorithm, state.transport(), arguments);
     } else {
       state.drive(carry_out(algorithm, state.transport(), arguments, compare));
