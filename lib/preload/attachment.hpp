@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "preload/paths.hpp"
+
+#include <chorus/communicator.hpp>
+
+#include <mpi.h>
+
+#include <optional>
+
+namespace chorus::preload {
+
+/// What is kept with one of the program's communicators: an attribute of MPI's, made at its first intercepted call and
+/// freed with it.
+class Attachment {
+ public:
+  /// That of `comm`, or null where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1,
+  /// for MPI_COMM_NULL. The first time it is collective over `comm`; throws chorus::Error.
+  [[nodiscard]] static const Attachment* of(MPI_Comm comm);
+
+  explicit Attachment(MPI_Comm comm);
+
+  /// Path::chorus, or why all calls on this communicator go to MPI.
+  [[nodiscard]] Path path() const noexcept { return path_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] bool has(int rank) const noexcept { return rank >= 0 && rank < size_; }
+  /// Only where the path is chorus.
+  [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
+
+ private:
+  Path path_ = Path::chorus;
+  int rank_ = 0;
+  int size_ = 0;
+  std::optional<Communicator> communicator_;
+};
+
+}  // namespace chorus::preload

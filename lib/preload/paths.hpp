@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+
+#include <cstdint>
+
+namespace chorus::preload {
+
+/// Who carries out an intercepted call: chorus, or MPI and why.
+enum class Path : std::uint8_t {
+  chorus,
+  faster,
+  one_rank,
+  intercommunicator,
+  data_type,
+  operation,
+  length,
+  arguments,
+};
+inline constexpr int path_count = 8;
+
+/// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
+struct Offer {
+  Path path = Path::chorus;
+  Call call;  ///< as chorus would carry it out; its count is 0 where that is not known
+};
+
+}  // namespace chorus::preload

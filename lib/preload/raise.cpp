@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/raise.hpp"
+
+#include "preload/staging.hpp"
+
+#include <chorus/error.hpp>
+
+#include <array>
+#include <mutex>
+#include <new>
+#include <string>
+
+namespace chorus::preload {
+namespace {
+
+int error_class(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return MPI_ERR_ARG;
+    case ErrorCode::not_supported:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+/// MPI's code for `code`, which now means `text`.
+int mpi_code(ErrorCode code, std::string text) {
+  static std::mutex mutex;
+  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> codes{};
+  const std::scoped_lock lock(mutex);
+  int& known = codes[static_cast<std::size_t>(code)];
+  if (known == 0 && PMPI_Add_error_code(error_class(code), &known) != MPI_SUCCESS) return error_class(code);
+  if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
+  PMPI_Add_error_string(known, text.c_str());
+  return known;
+}
+
+int code_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return mpi_code(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return MPI_ERR_NO_MEM;
+  } catch (const std::exception& error) {
+    return mpi_code(ErrorCode::transport, error.what());
+  }
+}
+
+}  // namespace
+
+int raise(MPI_Comm comm, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Raised& raised) {
+    return raised.code;
+  } catch (...) {
+    const int code = code_of(error);
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+  }
+}
+
+}  // namespace chorus::preload
