@@ -18,6 +18,8 @@ namespace {
 
 enum class Stage : std::uint8_t { not_begun, running, over };
 
+constexpr int calls_before_set_up = 10;
+
 std::atomic<Stage> stage{Stage::not_begun};
 std::atomic<std::uint64_t> detachments{0};  // a handle may mean another communicator after each
 int attachment_key = MPI_KEYVAL_INVALID;    // written before the stage is `running`
@@ -61,6 +63,7 @@ bool begin() {
     stage.store(Stage::over, std::memory_order_release);
     return false;
   }
+  Report::read_environment();
   int end_key = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &attachment_key, nullptr);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &end_key, nullptr);
@@ -70,12 +73,11 @@ bool begin() {
   return true;
 }
 
-const Attachment* find_or_make(MPI_Comm comm) {
+Attachment* find_or_make(MPI_Comm comm) {
   void* found = nullptr;
   int there = 0;
   PMPI_Comm_get_attr(comm, attachment_key, static_cast<void*>(&found), &there);
-  if (there != 0) return static_cast<const Attachment*>(found);
-  const Inside inside;
+  if (there != 0) return static_cast<Attachment*>(found);
   auto made = std::make_unique<Attachment>(comm);
   PMPI_Comm_set_attr(comm, attachment_key, made.get());
   return made.release();
@@ -86,7 +88,7 @@ const Attachment* find_or_make(MPI_Comm comm) {
 struct Last {
   MPI_Comm comm = MPI_COMM_NULL;
   std::uint64_t detachments = 0;
-  const Attachment* attachment = nullptr;
+  Attachment* attachment = nullptr;
 };
 
 }  // namespace
@@ -100,12 +102,18 @@ Attachment::Attachment(MPI_Comm comm) {
     path_ = Path::intercommunicator;
   } else if (size_ == 1) {
     path_ = Path::one_rank;
-  } else {
-    communicator_ = from_mpi(comm);
   }
 }
 
-const Attachment* Attachment::of(MPI_Comm comm) {
+bool Attachment::set_up(MPI_Comm comm) {
+  if (communicator_) return true;
+  if (++calls_ <= calls_before_set_up) return false;
+  const Inside inside;
+  communicator_ = from_mpi(comm);
+  return true;
+}
+
+Attachment* Attachment::of(MPI_Comm comm) {
   if (stage.load(std::memory_order_acquire) != Stage::running && !begin()) return nullptr;
   if (comm == MPI_COMM_NULL) return nullptr;
   [[gnu::tls_model("initial-exec")]] static thread_local Last last;

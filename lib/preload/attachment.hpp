@@ -16,8 +16,8 @@ namespace chorus::preload {
 class Attachment {
  public:
   /// That of `comm`, or null where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1,
-  /// for MPI_COMM_NULL. The first time it is collective over `comm`; throws chorus::Error.
-  [[nodiscard]] static const Attachment* of(MPI_Comm comm);
+  /// for MPI_COMM_NULL.
+  [[nodiscard]] static Attachment* of(MPI_Comm comm);
 
   explicit Attachment(MPI_Comm comm);
 
@@ -26,13 +26,18 @@ class Attachment {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] bool has(int rank) const noexcept { return rank >= 0 && rank < size_; }
-  /// Only where the path is chorus.
+  /// A call comes that chorus could carry out. True where it may: not the first few, as many a communicator is made for
+  /// one use, and the set-up takes as long as some hundred short calls. Then collective over `comm`, which is that of
+  /// this attachment; throws chorus::Error.
+  [[nodiscard]] bool set_up(MPI_Comm comm);
+  /// After the set-up.
   [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
 
  private:
   Path path_ = Path::chorus;
   int rank_ = 0;
   int size_ = 0;
+  int calls_ = 0;  // before the set-up; the same on all ranks
   std::optional<Communicator> communicator_;
 };
 

@@ -11,6 +11,7 @@ namespace chorus::preload {
 enum class Path : std::uint8_t {
   chorus,
   faster,
+  few_calls,
   one_rank,
   intercommunicator,
   data_type,
@@ -18,7 +19,7 @@ enum class Path : std::uint8_t {
   length,
   arguments,
 };
-inline constexpr int path_count = 8;
+inline constexpr int path_count = 9;
 
 /// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
 struct Offer {

@@ -16,6 +16,7 @@ namespace {
 constexpr std::array<std::string_view, path_count> path_names = {
     "chorus",
     "MPI: expected to be faster",
+    "MPI: communicator hardly used",
     "MPI: communicator of one rank",
     "MPI: intercommunicator",
     "MPI: data type",
@@ -24,14 +25,12 @@ constexpr std::array<std::string_view, path_count> path_names = {
     "MPI: wrong argument",
 };
 
-bool asked_for() noexcept {
-  const char* const wish = std::getenv("CHORUS_REPORT");
-  return wish != nullptr && std::string_view(wish) == "1";
-}
-
 }  // namespace
 
-Report::Report() noexcept : wanted_(asked_for()) {}
+void Report::read_environment() noexcept {
+  const char* const wish = std::getenv("CHORUS_REPORT");
+  wanted_ = wish != nullptr && std::string_view(wish) == "1";
+}
 
 Report& Report::get() noexcept {
   static Report report;

@@ -16,7 +16,9 @@ class Report {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] static Report& get() noexcept;
-  [[nodiscard]] bool wanted() const noexcept { return wanted_; }
+  /// False until the environment has been read.
+  [[nodiscard]] static bool wanted() noexcept { return wanted_; }
+  static void read_environment() noexcept;
   void add(const Offer& offer, Clock::duration time) noexcept;
   /// As rank 0 of `ranks`, on the standard error stream, where it is wanted.
   void print(int ranks) const;
@@ -27,9 +29,8 @@ class Report {
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<std::uint64_t> nanoseconds{0};
   };
-  Report() noexcept;
 
-  bool wanted_;
+  static inline constinit bool wanted_ = false;
   std::array<std::array<Row, path_count>, collective_count> rows_;
 };
 
@@ -37,12 +38,12 @@ class Report {
 class Reported {
  public:
   explicit Reported(const Offer& offer) noexcept : offer_(offer) {
-    if (Report::get().wanted()) began_ = Report::Clock::now();
+    if (Report::wanted()) began_ = Report::Clock::now();
   }
   Reported(const Reported&) = delete;
   Reported& operator=(const Reported&) = delete;
   ~Reported() {
-    if (Report::get().wanted()) Report::get().add(offer_, Report::Clock::now() - began_);
+    if (Report::wanted()) Report::get().add(offer_, Report::Clock::now() - began_);
   }
 
  private:

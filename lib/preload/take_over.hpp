@@ -35,11 +35,15 @@ template <class... Arguments>
 }
 
 template <class Row, class... Arguments>
-[[nodiscard]] Offer decide(const Attachment& attachment, Arguments... arguments) {
+[[nodiscard]] Offer decide(Attachment& attachment, Arguments... arguments) {
   Offer offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();
-  } else if (offer.path == Path::chorus && left_to_vendor(attachment.communicator().state(), offer.call)) {
+  } else if (offer.path != Path::chorus) {
+    return offer;
+  } else if (!attachment.set_up(communicator_of(arguments...))) {
+    offer.path = Path::few_calls;
+  } else if (left_to_vendor(attachment.communicator().state(), offer.call)) {
     offer.path = Path::faster;
   }
   return offer;
@@ -52,7 +56,7 @@ int take_over(Arguments... arguments) {
   if (Inside::here()) return mpi(arguments...);
   const MPI_Comm comm = communicator_of(arguments...);
   try {
-    const Attachment* const attachment = Attachment::of(comm);
+    Attachment* const attachment = Attachment::of(comm);
     if (attachment == nullptr) return mpi(arguments...);
     const Offer offer = decide<Row>(*attachment, arguments...);
     const Reported reported(offer);
