@@ -115,12 +115,12 @@ class KnownTypes {
   std::array<Entry, places> entries_;
 };
 
-const KnownType* known(MPI_Datatype handle) noexcept {
+const KnownType* known_type(MPI_Datatype handle) noexcept {
   static KnownTypes types;
   return handle == MPI_DATATYPE_NULL ? nullptr : types.find(handle);
 }
 
-std::optional<ReduceOp> known(MPI_Op op) noexcept {
+std::optional<ReduceOp> known_op(MPI_Op op) noexcept {
   if (op == MPI_SUM) return ReduceOp::sum;
   if (op == MPI_MAX) return ReduceOp::max;
   if (op == MPI_MIN) return ReduceOp::min;
@@ -203,23 +203,23 @@ std::optional<DataType> reduced_as(const KnownType& type) noexcept {
 Offer offer_reduction(Collective collective, int root, int count, MPI_Datatype type, MPI_Op op) noexcept {
   Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
   if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return offer;
-  const std::optional<ReduceOp> own_op = known(op);
-  const KnownType* const known_type = known(type);
-  const std::optional<DataType> own_type = known_type != nullptr ? reduced_as(*known_type) : std::nullopt;
+  const std::optional<ReduceOp> own_op = known_op(op);
+  const KnownType* const own = known_type(type);
+  const std::optional<DataType> own_type = own != nullptr ? reduced_as(*own) : std::nullopt;
   offer.path = !own_op ? Path::operation : Path::data_type;
   if (!own_op || !own_type) return offer;
-  if (!defined(known_type->kind, *own_op) || !kernels::supports(*own_type, *own_op)) return offer;
+  if (!defined(own->kind, *own_op) || !kernels::supports(*own_type, *own_op)) return offer;
   offer.path = Path::chorus;
   offer.call.type = *own_type;
   offer.call.op = *own_op;
-  offer.call.count = static_cast<std::size_t>(count) * (known_type->kind == Kind::complex ? 2 : 1);
+  offer.call.count = static_cast<std::size_t>(count) * (own->kind == Kind::complex ? 2 : 1);
   return offer;
 }
 
 Extent extent(int count, MPI_Datatype type) noexcept {
   if (count < 0 || type == MPI_DATATYPE_NULL) return {};
-  if (const KnownType* const known_type = known(type)) {
-    return {true, static_cast<std::size_t>(count) * known_type->bytes};
+  if (const KnownType* const own = known_type(type)) {
+    return {true, static_cast<std::size_t>(count) * own->bytes};
   }
   MPI_Count bytes = 0;
   if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0) return {};
@@ -234,7 +234,7 @@ Offer offer_move(Collective collective, int root, const Extent& block) noexcept 
   return offer;
 }
 
-bool is_plain(MPI_Datatype type) noexcept { return known(type) != nullptr; }
+bool is_plain(MPI_Datatype type) noexcept { return known_type(type) != nullptr; }
 
 bool is_missing(const void* buffer, int count, MPI_Datatype type) noexcept {
   return buffer == nullptr && count > 0 && is_plain(type);

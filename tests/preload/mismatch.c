@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that disagree, and want their errors returned.
+#include "check.h"
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, class = 0, length = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int in[2] = {1, 1};
+  int out[2];
+  for (int turn = 0; turn < 20; ++turn) {
+    CHECK(MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
+  }
+  const int code = MPI_Allreduce(in, out, 1 + rank, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  char text[MPI_MAX_ERROR_STRING];
+  MPI_Error_class(code, &class);
+  MPI_Error_string(code, text, &length);
+  printf("rank %d: class %s: %s\n", rank, class == MPI_ERR_OTHER ? "other" : "wrong", text);
+  CHECK(MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS);
+  MPI_Finalize();
+  return 0;
+}
