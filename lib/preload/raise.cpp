@@ -13,24 +13,13 @@
 namespace chorus::preload {
 namespace {
 
-int error_class(ErrorCode code) noexcept {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return MPI_ERR_ARG;
-    case ErrorCode::not_supported:
-      return MPI_ERR_UNSUPPORTED_OPERATION;
-    default:
-      return MPI_ERR_OTHER;
-  }
-}
-
-/// MPI's code for `code`, which now means `text`.
-int mpi_code(ErrorCode code, std::string text) {
+/// The class of MPI errors that stands for `code`, and now means `text`.
+int class_of(ErrorCode code, std::string text) {
   static std::mutex mutex;
-  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> codes{};
+  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> classes{};
   const std::scoped_lock lock(mutex);
-  int& known = codes[static_cast<std::size_t>(code)];
-  if (known == 0 && PMPI_Add_error_code(error_class(code), &known) != MPI_SUCCESS) return error_class(code);
+  int& known = classes[static_cast<std::size_t>(code)];
+  if (known == 0 && PMPI_Add_error_class(&known) != MPI_SUCCESS) return MPI_ERR_OTHER;
   if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
   PMPI_Add_error_string(known, text.c_str());
   return known;
@@ -40,11 +29,11 @@ int code_of(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
-    return mpi_code(error.code(), error.what());
+    return class_of(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {
-    return mpi_code(ErrorCode::transport, error.what());
+    return class_of(ErrorCode::transport, error.what());
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace chorus::preload {
 
-/// Calls the error handler of `comm` with what `error` says, and returns its code as MPI functions do: a code of its
+/// Calls the error handler of `comm` with what `error` says, and returns its code as MPI functions do: a class of its
 /// own for each kind of error, whose text MPI_Error_string gives.
 int raise(MPI_Comm comm, const std::exception_ptr& error);
 

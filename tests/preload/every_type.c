@@ -71,6 +71,7 @@ static bool defined(enum kind kind, MPI_Op op) {
 }
 
 static int rank, ranks;
+static bool of_mpi;  // without chorus: what MPI does wrong is left out
 
 // What rank `of` puts at `index`; small, so that all types hold it, and the products of five ranks too.
 static long value_of(const struct type* type, int of, int index) {
@@ -153,23 +154,27 @@ static void check_reduce_scatter_block(const struct type* type, MPI_Op op, int c
   free(out);
 }
 
+// Open MPI 4.1 adds short integers wrongly on processors with AVX; MPICH 4.0 crashes in a reduce in place on another root
+// than rank 0.
+static bool known_to_be_right(const struct type* type, MPI_Op op) { return type->bytes > 2 || op != MPI_SUM || !of_mpi; }
+static bool known_to_end(int root, bool in_place) { return root == 0 || !in_place || !of_mpi; }
+
 static void check_reductions(const struct type* type, MPI_Op op, int count) {
   for (int in_place = 0; in_place < 2; ++in_place) {
     check_allreduce(type, op, count, in_place);
     check_reduce_scatter_block(type, op, count, in_place);
-    for (int root = 0; root < ranks; ++root) check_reduce(type, op, count, root, in_place);
+    for (int root = 0; root < ranks; ++root) {
+      if (known_to_end(root, in_place)) check_reduce(type, op, count, root, in_place);
+    }
   }
-}
-
-// MPI itself adds short integers wrongly in Open MPI 4.1 on processors with AVX.
-static bool left_out_without_chorus(const struct type* type, MPI_Op op) {
-  return getenv("TEST_OF_MPI_ITSELF") != NULL && type->bytes <= 2 && op == MPI_SUM;
 }
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int turn = 0; turn < 20; ++turn) MPI_Barrier(MPI_COMM_WORLD);  // chorus leaves the first calls to MPI
+  of_mpi = getenv("TEST_OF_MPI_ITSELF") != NULL;
   const struct type types[] = {
       TYPE(MPI_SIGNED_CHAR, integer, i8, int8_t),
       TYPE(MPI_UNSIGNED_CHAR, integer, u8, uint8_t),
@@ -211,7 +216,7 @@ int main(int argc, char** argv) {
       check_allgather(&types[t], counts[c], false);
       check_allgather(&types[t], counts[c], true);
       for (size_t o = 0; o < sizeof ops / sizeof *ops; ++o) {
-        if (!defined(types[t].kind, ops[o]) || left_out_without_chorus(&types[t], ops[o])) continue;
+        if (!defined(types[t].kind, ops[o]) || !known_to_be_right(&types[t], ops[o])) continue;
         check_reductions(&types[t], ops[o], counts[c]);
       }
     }
