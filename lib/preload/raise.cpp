@@ -13,12 +13,12 @@
 namespace chorus::preload {
 namespace {
 
-/// The class of MPI errors that stands for `code`, and now means `text`.
-int class_of(ErrorCode code, std::string text) {
+/// MPI's code for `code`, which now means `text`.
+int mpi_code(ErrorCode code, std::string text) {
   static std::mutex mutex;
-  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> classes{};
+  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> codes{};
   const std::scoped_lock lock(mutex);
-  int& known = classes[static_cast<std::size_t>(code)];
+  int& known = codes[static_cast<std::size_t>(code)];
   if (known == 0 && PMPI_Add_error_class(&known) != MPI_SUCCESS) return MPI_ERR_OTHER;
   if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
   PMPI_Add_error_string(known, text.c_str());
@@ -29,11 +29,11 @@ int code_of(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
-    return class_of(error.code(), error.what());
+    return mpi_code(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {
-    return class_of(ErrorCode::transport, error.what());
+    return mpi_code(ErrorCode::transport, error.what());
   }
 }
 
