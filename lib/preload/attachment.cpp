@@ -3,6 +3,8 @@
 
 #include "preload/next.hpp"
 #include "preload/report.hpp"
+#include "transport/communicator_state.hpp"
+#include "transport/native.hpp"
 
 #include <chorus/interop/mpi.hpp>
 
@@ -86,7 +88,7 @@ Attachment* find_or_make(MPI_Comm comm) {
 /// The attachment this thread has asked for last: looking into MPI's attributes takes longer than a short collective
 /// has time for.
 struct Last {
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm{};
   std::uint64_t detachments = 0;
   Attachment* attachment = nullptr;
 };
@@ -113,10 +115,19 @@ bool Attachment::set_up(MPI_Comm comm) {
   return true;
 }
 
+bool Attachment::left_to_vendor(const Call& call) {
+  if (decided_ && call == last_) return last_left_;
+  detail::CommunicatorState& state = communicator_->state();
+  last_left_ = chorus::left_to_vendor(state, call);
+  last_ = call;
+  decided_ = state.ready();
+  return last_left_;
+}
+
 Attachment* Attachment::of(MPI_Comm comm) {
   if (stage.load(std::memory_order_acquire) != Stage::running && !begin()) return nullptr;
   if (comm == MPI_COMM_NULL) return nullptr;
-  [[gnu::tls_model("initial-exec")]] static thread_local Last last;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last;
   const std::uint64_t now = detachments.load(std::memory_order_acquire);
   if (last.comm != comm || last.detachments != now) last = {comm, now, find_or_make(comm)};
   return last.attachment;

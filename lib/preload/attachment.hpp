@@ -30,7 +30,8 @@ class Attachment {
   /// one use, and the set-up takes as long as some hundred short calls. Then collective over `comm`, which is that of
   /// this attachment; throws chorus::Error.
   [[nodiscard]] bool set_up(MPI_Comm comm);
-  /// After the set-up.
+  /// After the set-up: the chooser's answer, remembered as programs repeat their calls.
+  [[nodiscard]] bool left_to_vendor(const Call& call);
   [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
 
  private:
@@ -39,6 +40,9 @@ class Attachment {
   int size_ = 0;
   int calls_ = 0;  // before the set-up; the same on all ranks
   std::optional<Communicator> communicator_;
+  Call last_;
+  bool last_left_ = false;
+  bool decided_ = false;  // about last_
 };
 
 }  // namespace chorus::preload

@@ -236,8 +236,4 @@ Offer offer_move(Collective collective, int root, const Extent& block) noexcept 
 
 bool is_plain(MPI_Datatype type) noexcept { return known_type(type) != nullptr; }
 
-bool is_missing(const void* buffer, int count, MPI_Datatype type) noexcept {
-  return buffer == nullptr && count > 0 && is_plain(type);
-}
-
 }  // namespace chorus::preload

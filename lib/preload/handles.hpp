@@ -29,6 +29,8 @@ struct Extent {
 [[nodiscard]] bool is_plain(MPI_Datatype type) noexcept;
 
 /// True where a buffer is missing that `count` elements need. Types made by the program may contain addresses.
-[[nodiscard]] bool is_missing(const void* buffer, int count, MPI_Datatype type) noexcept;
+[[nodiscard]] inline bool is_missing(const void* buffer, int count, MPI_Datatype type) noexcept {
+  return buffer == nullptr && count > 0 && is_plain(type);
+}
 
 }  // namespace chorus::preload

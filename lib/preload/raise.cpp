@@ -25,30 +25,23 @@ int mpi_code(ErrorCode code, std::string text) {
   return known;
 }
 
-int code_of(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const Error& error) {
-    return mpi_code(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    return MPI_ERR_NO_MEM;
-  } catch (const std::exception& error) {
-    return mpi_code(ErrorCode::transport, error.what());
-  }
-}
-
 }  // namespace
 
-int raise(MPI_Comm comm, const std::exception_ptr& error) {
+int raise(MPI_Comm comm, const std::exception_ptr& exception) {
+  int code = MPI_SUCCESS;
   try {
-    std::rethrow_exception(error);
+    std::rethrow_exception(exception);
   } catch (const Raised& raised) {
     return raised.code;
-  } catch (...) {
-    const int code = code_of(error);
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
+  } catch (const Error& error) {
+    code = mpi_code(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  } catch (const std::exception& error) {
+    code = mpi_code(ErrorCode::transport, error.what());
   }
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
 }
 
 }  // namespace chorus::preload

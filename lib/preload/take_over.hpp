@@ -6,8 +6,6 @@
 #include "preload/paths.hpp"
 #include "preload/raise.hpp"
 #include "preload/report.hpp"
-#include "transport/communicator_state.hpp"
-#include "transport/native.hpp"
 
 #include <mpi.h>
 
@@ -43,7 +41,7 @@ template <class Row, class... Arguments>
     return offer;
   } else if (!attachment.set_up(communicator_of(arguments...))) {
     offer.path = Path::few_calls;
-  } else if (left_to_vendor(attachment.communicator().state(), offer.call)) {
+  } else if (attachment.left_to_vendor(offer.call)) {
     offer.path = Path::faster;
   }
   return offer;
