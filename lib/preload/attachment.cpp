@@ -85,6 +85,25 @@ Attachment* find_or_make(MPI_Comm comm) {
   return made.release();
 }
 
+/// False for a communicator with ranks of other jobs (MPI_Comm_spawn, MPI_Comm_connect), which may be without chorus.
+/// No rank of such a communicator has all others in its MPI_COMM_WORLD, so that all see it alike.
+bool is_within_world(MPI_Comm comm) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group both = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(comm, &group);
+  PMPI_Group_intersection(group, world, &both);
+  int all = 0;
+  int within = 0;
+  PMPI_Group_size(group, &all);
+  PMPI_Group_size(both, &within);
+  for (MPI_Group* const each : {&world, &group, &both}) {
+    if (*each != MPI_GROUP_EMPTY) PMPI_Group_free(each);
+  }
+  return within == all;
+}
+
 /// The attachment this thread has asked for last: looking into MPI's attributes takes longer than a short collective
 /// has time for.
 struct Last {
@@ -110,6 +129,10 @@ Attachment::Attachment(MPI_Comm comm) {
 bool Attachment::set_up(MPI_Comm comm) {
   if (communicator_) return true;
   if (++calls_ <= calls_before_set_up) return false;
+  if (!is_within_world(comm)) {
+    path_ = Path::several_jobs;
+    return false;
+  }
   const Inside inside;
   communicator_ = from_mpi(comm);
   return true;

@@ -14,12 +14,13 @@ enum class Path : std::uint8_t {
   few_calls,
   one_rank,
   intercommunicator,
+  several_jobs,
   data_type,
   operation,
   length,
   arguments,
 };
-inline constexpr int path_count = 9;
+inline constexpr int path_count = 10;
 
 /// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
 struct Offer {

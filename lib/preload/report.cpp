@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, path_count> path_names = {
     "MPI: communicator hardly used",
     "MPI: communicator of one rank",
     "MPI: intercommunicator",
+    "MPI: ranks of several jobs",
     "MPI: data type",
     "MPI: operation",
     "MPI: more than 2 GiB",
