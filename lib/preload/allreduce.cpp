@@ -19,8 +19,8 @@ struct Allreduce {
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, int /*count*/,
                   MPI_Datatype /*type*/, MPI_Op /*op*/, MPI_Comm /*comm*/) {
-    const void* const input = in == MPI_IN_PLACE ? out : in;
-    detail::allreduce(attachment.communicator(), {input, out, call.count, call.count, call.type}, call.op, {});
+    const detail::Buffers buffers = operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count);
+    detail::allreduce(attachment.communicator(), buffers, {.op = call.op, .owner = nullptr}, {});
   }
 };
 

@@ -4,6 +4,8 @@
 #include "base/bytes.hpp"
 #include "preload/paths.hpp"
 
+#include <chorus/detail/buffers.hpp>
+
 #include <mpi.h>
 
 #include <cstddef>
@@ -14,6 +16,12 @@ namespace chorus::preload {
 /// A reduction of `count` elements by a built-in operation. It goes to MPI where MPI defines no such operation on the
 /// type, or chorus has none: which all ranks see alike, as they must pass the same type and operation.
 [[nodiscard]] Offer offer_reduction(Collective collective, int root, int count, MPI_Datatype type, MPI_Op op) noexcept;
+
+/// The buffers of a reduction that chorus was offered. In place: `in` and `out` are equal.
+[[nodiscard]] inline detail::Buffers operands(const Call& call, const void* in, std::size_t in_count, void* out,
+                                              std::size_t out_count) noexcept {
+  return {in, out, in_count, out_count, call.type, size_of(call.type)};
+}
 
 /// What `count` elements weigh without the gaps between them: the same on all ranks, however each spells its type.
 struct Extent {

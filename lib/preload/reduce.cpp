@@ -23,8 +23,8 @@ struct Reduce {
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, int /*count*/,
                   MPI_Datatype /*type*/, MPI_Op /*op*/, int root, MPI_Comm /*comm*/) {
-    const void* const input = in == MPI_IN_PLACE ? out : in;
-    detail::reduce(attachment.communicator(), {input, out, call.count, call.count, call.type}, call.op, root, {});
+    const detail::Buffers buffers = operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count);
+    detail::reduce(attachment.communicator(), buffers, {.op = call.op, .owner = nullptr}, root, {});
   }
 };
 

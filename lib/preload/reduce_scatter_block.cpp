@@ -20,9 +20,9 @@ struct ReduceScatterBlock {
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, int /*count*/,
                   MPI_Datatype /*type*/, MPI_Op /*op*/, MPI_Comm /*comm*/) {
     const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
-    detail::Buffers buffers{in, out, total, call.count, call.type};
-    if (in == MPI_IN_PLACE) buffers = {out, out, total, total, call.type};
-    detail::reduce_scatter_block(attachment.communicator(), buffers, call.op, {});
+    const bool in_place = in == MPI_IN_PLACE;
+    const detail::Buffers buffers = operands(call, in_place ? out : in, total, out, in_place ? total : call.count);
+    detail::reduce_scatter_block(attachment.communicator(), buffers, {.op = call.op, .owner = nullptr}, {});
   }
 };
 
