@@ -83,7 +83,6 @@ class MpiRuntime {
   std::shared_ptr<Engine> engine_ = std::make_shared<Engine>();
   std::shared_ptr<Entrance> entrance_;  // that of all communicators; null where each has its own
   std::vector<std::shared_ptr<MpiChannel>> channels_;
-  std::mutex mutex_;  // for the next, as threads may split their communicators at the same time
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
   std::shared_ptr<detail::CommunicatorState> world_;
   int channels_named_ = 0;

@@ -120,6 +120,67 @@ static void check_allgather(const struct type* type, int count, bool in_place) {
   free(out);
 }
 
+// Block b of rank r holds what allgather's block of rank r would, from b * count on.
+static void check_alltoall(const struct type* type, int count, bool in_place) {
+  char* in = filled(type, count * ranks, 0);
+  char* out = in_place ? filled(type, count * ranks, 0) : poisoned(type, count * ranks);
+  const void* from = in_place ? MPI_IN_PLACE : in;
+  CHECK(MPI_Alltoall(from, count, type->handle, out, count, type->handle, MPI_COMM_WORLD) == MPI_SUCCESS);
+  for (int of = 0; of < ranks; ++of) {
+    for (int index = 0; index < count; ++index) {
+      CHECK(type->holds(out, of * count + index, value_of(type, of, rank * count + index)));
+    }
+  }
+  free(in);
+  free(out);
+}
+
+static void check_gather(const struct type* type, int count, int root, bool in_place) {
+  char* in = filled(type, count, 0);
+  char* out = rank == root ? poisoned(type, count * ranks) : NULL;
+  const void* from = in;
+  if (in_place && rank == root) {
+    memcpy(out + (size_t)(rank * count) * type->bytes, in, (size_t)count * type->bytes);
+    from = MPI_IN_PLACE;
+  }
+  CHECK(MPI_Gather(from, count, type->handle, out, count, type->handle, root, MPI_COMM_WORLD) == MPI_SUCCESS);
+  for (int of = 0; of < ranks && rank == root; ++of) {
+    for (int index = 0; index < count; ++index) CHECK(type->holds(out, of * count + index, value_of(type, of, index)));
+  }
+  free(in);
+  free(out);
+}
+
+static void check_scatter(const struct type* type, int count, int root, bool in_place) {
+  char* in = rank == root ? filled(type, count * ranks, 0) : NULL;
+  char* out = poisoned(type, count);
+  void* to = in_place && rank == root ? MPI_IN_PLACE : out;
+  CHECK(MPI_Scatter(in, count, type->handle, to, count, type->handle, root, MPI_COMM_WORLD) == MPI_SUCCESS);
+  const char* got = to == out ? out : in + (size_t)(rank * count) * type->bytes;
+  for (int index = 0; index < count; ++index) {
+    CHECK(type->holds(got, index, value_of(type, root, rank * count + index)));
+  }
+  free(in);
+  free(out);
+}
+
+static void check_scans(const struct type* type, MPI_Op op, int count, bool in_place) {
+  char* in = filled(type, count, 0);
+  const void* from = in_place ? MPI_IN_PLACE : in;
+  for (int exclusive = 0; exclusive < 2; ++exclusive) {
+    char* out = in_place ? filled(type, count, 0) : poisoned(type, count);
+    CHECK((exclusive ? MPI_Exscan : MPI_Scan)(from, out, count, type->handle, op, MPI_COMM_WORLD) == MPI_SUCCESS);
+    const int last = exclusive ? rank - 1 : rank;
+    for (int index = 0; index < count && last >= 0; ++index) {
+      long result = value_of(type, 0, index);
+      for (int of = 1; of <= last; ++of) result = combined(op, result, value_of(type, of, index));
+      if (last > 0) CHECK(type->holds(out, index, result));
+    }
+    free(out);
+  }
+  free(in);
+}
+
 static void check_allreduce(const struct type* type, MPI_Op op, int count, bool in_place) {
   char* in = filled(type, count, 0);
   char* out = in_place ? filled(type, count, 0) : poisoned(type, count);
@@ -163,6 +224,7 @@ static void check_reductions(const struct type* type, MPI_Op op, int count) {
   for (int in_place = 0; in_place < 2; ++in_place) {
     check_allreduce(type, op, count, in_place);
     check_reduce_scatter_block(type, op, count, in_place);
+    check_scans(type, op, count, in_place);
     for (int root = 0; root < ranks; ++root) {
       if (known_to_end(root, in_place)) check_reduce(type, op, count, root, in_place);
     }
@@ -213,8 +275,12 @@ int main(int argc, char** argv) {
   for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
     for (size_t c = 0; c < sizeof counts / sizeof *counts; ++c) {
       for (int root = 0; root < ranks; ++root) check_bcast(&types[t], counts[c], root);
-      check_allgather(&types[t], counts[c], false);
-      check_allgather(&types[t], counts[c], true);
+      for (int in_place = 0; in_place < 2; ++in_place) {
+        check_allgather(&types[t], counts[c], in_place);
+        check_alltoall(&types[t], counts[c], in_place);
+        for (int root = 0; root < ranks; ++root) check_gather(&types[t], counts[c], root, in_place);
+        for (int root = 0; root < ranks; ++root) check_scatter(&types[t], counts[c], root, in_place);
+      }
       for (size_t o = 0; o < sizeof ops / sizeof *ops; ++o) {
         if (!defined(types[t].kind, ops[o]) || !known_to_be_right(&types[t], ops[o])) continue;
         check_reductions(&types[t], ops[o], counts[c]);
