@@ -4,7 +4,9 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "kernels/kernels.hpp"
+#include "transport/native.hpp"
 #include "transport/pending_call.hpp"
+#include "vendor.hpp"
 
 #include <fmt/format.h>
 
@@ -81,6 +83,11 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
   state.algorithm_name = algorithm_name;
   known = {key, choice.algorithm, named, form == Form::request};
   return *choice.algorithm;
+}
+
+bool left_to_vendor(CommunicatorState& state, const Call& call) {
+  if (!state.ready() || state.settings().timeout.count() > 0 || state.settings().compare) return false;
+  return chosen(state, call, {}, Form::blocking).run == vendor::run;
 }
 
 void complete(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {

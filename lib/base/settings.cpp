@@ -84,6 +84,11 @@ void set_log(Settings& settings, std::string_view variable, std::string_view val
   settings.log = value == "info";
 }
 
+/// For what libchorus-mpi.so reads itself, in every process.
+void check_switch(Settings& /*settings*/, std::string_view variable, std::string_view value) {
+  if (value != "0" && value != "1") reject(variable, value, "expected 1 or 0");
+}
+
 constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_TIMEOUT", [](Settings& s, auto variable, auto value) { s.timeout = parse_seconds(variable, value); }},
     {"CHORUS_STALL_WARNING",
@@ -96,6 +101,8 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
     {"CHORUS_CHECK", set_compare},
     {"CHORUS_LOG", set_log},
+    {"CHORUS_DISABLE", check_switch},
+    {"CHORUS_REPORT", check_switch},
 };
 
 void apply(Settings& settings, std::string_view variable, std::string_view value) {

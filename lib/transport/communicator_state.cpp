@@ -128,6 +128,7 @@ void CommunicatorState::wait_for(ParkedOperation& parked, std::chrono::nanosecon
 void CommunicatorState::idle(Wait& wait, Bell* bell) {
   const bool others = !engine_->idle();
   if (others) engine_->progress();
+  peers_->advance();
   wait.rest(others ? nullptr : bell);
   const bool yielding = wait.idle_polls <= policy().yields;
   if (!yielding || wait.idle_polls % 16 == 0) look(wait);

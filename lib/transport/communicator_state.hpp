@@ -55,6 +55,8 @@ class Peers {
   [[nodiscard]] virtual std::string death_of(int rank) = 0;
   /// Its host, process and state, for reports.
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
+  /// Lets MPI move the program's own messages, which others may wait for before they come.
+  virtual void advance() {}
   /// Tells the ranks that do not share memory with this one that it gives the communicator up.
   virtual void tell(const Failure& failure) noexcept = 0;
   /// What another rank has told.

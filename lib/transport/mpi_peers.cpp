@@ -137,6 +137,8 @@ void MpiPeers::tell(const Failure& failure) noexcept {
   if (transport_.node() != nullptr || transport_.shared() == nullptr) transport_.notify(bytes_of(notice));
 }
 
+void MpiPeers::advance() { transport_.advance(); }
+
 std::optional<detail::Peers::Failure> MpiPeers::told() {
   Notice notice;
   if (!transport_.notified(writable_bytes_of(notice))) return std::nullopt;

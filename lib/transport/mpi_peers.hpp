@@ -24,6 +24,7 @@ class MpiPeers final : public detail::Peers {
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] std::string describe(int rank) const override;
   void tell(const Failure& failure) noexcept override;
+  void advance() override;
   [[nodiscard]] std::optional<Failure> told() override;
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
 

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <exception>
 #include <span>
+#include <thread>
 #include <utility>
 
 namespace chorus {
@@ -161,24 +162,41 @@ int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*
   return MPI_SUCCESS;
 }
 
+MpiChannel::Name MpiRuntime::name_of_channel_with(MPI_Group group) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find_if(channels_, [&](const auto& it) { return !it->ranks_of(group).empty(); });
+  return found != channels_.end() ? (*found)->name() : MpiChannel::Name();
+}
+
+std::shared_ptr<MpiChannel> MpiRuntime::channel_named(const MpiChannel::Name& name) {
+  for (;;) {  // another thread may be about to add what it has made together with the other ranks
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = std::ranges::find_if(channels_, [&](const auto& it) { return it->name() == name; });
+      if (found != channels_.end()) return *found;
+    }
+    std::this_thread::yield();
+  }
+}
+
 std::shared_ptr<MpiChannel> MpiRuntime::channel_for(MPI_Comm comm, MPI_Group group) {
   MpiChannel::Name name;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  if (rank == 0) {
-    const auto found = std::ranges::find_if(channels_, [&](const auto& it) { return !it->ranks_of(group).empty(); });
-    if (found != channels_.end()) name = (*found)->name();
-  }
+  if (rank == 0) name = name_of_channel_with(group);
   check_mpi(MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, comm), "MPI_Bcast");
   if (name.creator != MPI_UNDEFINED) {  // whoever is on a channel knows it, as it was made by all together
-    return *std::ranges::find_if(channels_, [&](const auto& it) { return it->name() == name; });
+    return channel_named(name);
   }
   if (rank == 0) {
+    const std::scoped_lock lock(mutex_);
     MPI_Comm_rank(MPI_COMM_WORLD, &name.creator);
     name.serial = channels_named_++;
   }
   check_mpi(MPI_Bcast(&name, sizeof name, MPI_BYTE, 0, comm), "MPI_Bcast");
-  return channels_.emplace_back(std::make_shared<MpiChannel>(comm, name));
+  auto channel = std::make_shared<MpiChannel>(comm, name);
+  const std::scoped_lock lock(mutex_);
+  return channels_.emplace_back(std::move(channel));
 }
 
 std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {

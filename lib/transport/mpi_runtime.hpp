@@ -57,8 +57,8 @@ class MpiChannel {
   std::set<Number> used_ = {for_agreement};
 };
 
-/// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Communicators are made by
-/// one thread at a time, as making one is collective.
+/// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Threads may make
+/// communicators at the same time, over different ones of MPI.
 class MpiRuntime {
  public:
   /// Throws Error{not_initialized} where MPI is not running.
@@ -76,11 +76,13 @@ class MpiRuntime {
   MpiRuntime();
   static int finalize(MPI_Comm, int, void*, void*);
   [[nodiscard]] std::shared_ptr<MpiChannel> channel_for(MPI_Comm comm, MPI_Group group);
+  [[nodiscard]] MpiChannel::Name name_of_channel_with(MPI_Group group);
+  [[nodiscard]] std::shared_ptr<MpiChannel> channel_named(const MpiChannel::Name& name);
 
+  std::mutex mutex_;  // never held while other ranks are waited for, whose threads may come in another order
   std::shared_ptr<Engine> engine_ = std::make_shared<Engine>();
   std::shared_ptr<Entrance> entrance_;  // that of all communicators; null where each has its own
   std::vector<std::shared_ptr<MpiChannel>> channels_;
-  std::mutex mutex_;  // for the next, as threads may split their communicators at the same time
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
   std::shared_ptr<detail::CommunicatorState> world_;
   int channels_named_ = 0;

@@ -144,6 +144,11 @@ void MpiTransport::notify(ConstBytes message) noexcept {
   }
 }
 
+void MpiTransport::advance() {
+  int there = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
 bool MpiTransport::notified(Bytes message) {
   int there = 0;
   MPI_Status status;

@@ -30,6 +30,8 @@ class MpiTransport final : public Transport {
   void notify(ConstBytes message) noexcept;
   /// Such a message from anybody, if one has come: its length is that of `message`.
   [[nodiscard]] bool notified(Bytes message);
+  /// Lets MPI move what is under way on any of its communicators.
+  void advance();
 
  private:
   [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }

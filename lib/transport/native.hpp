@@ -29,4 +29,12 @@ class Native {
   [[nodiscard]] virtual bool test(std::uint64_t& ticket) = 0;
 };
 
+namespace detail {
+class CommunicatorState;
+}
+
+/// True where the chooser leaves a blocking `call` to the vendor, so that it may be called at once: not before the
+/// communicator's first call, nor where a time limit is set or the ranks' calls are compared.
+[[nodiscard]] bool left_to_vendor(detail::CommunicatorState& state, const Call& call);
+
 }  // namespace chorus

@@ -126,6 +126,9 @@ TEST(Settings, RejectUnknownWordsAndNameTheNearest) {
             "environment variable CHORUS_SHARED_MEMORY=memdf: expected auto, memfd, named or off; did you mean memfd?");
   EXPECT_EQ(rejection("CHORUS_SHARED_MEMORY="),
             "environment variable CHORUS_SHARED_MEMORY=: expected auto, memfd, named or off; did you mean off?");
+  EXPECT_EQ(rejection("CHORUS_DISABLE=yes"), "environment variable CHORUS_DISABLE=yes: expected 1 or 0");
+  EXPECT_EQ(rejection("CHORUS_REPORT="), "environment variable CHORUS_REPORT=: expected 1 or 0");
+  EXPECT_NO_THROW(parse({"CHORUS_DISABLE=0", "CHORUS_REPORT=1"}));
   EXPECT_EQ(rejection("CHORUS_LOG=debug"), "environment variable CHORUS_LOG=debug: expected info or off");
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/alltoall.hpp>
+
+#include "preload/handles.hpp"
+#include "preload/staging.hpp"
+#include "preload/take_over.hpp"
+
+namespace chorus::preload {
+namespace {
+
+struct Alltoall {
+  static constexpr const char* name = "PMPI_Alltoall";
+
+  static Offer offer(const Attachment& /*attachment*/, const void* in, int in_count, MPI_Datatype in_type,
+                     const void* out, int out_count, MPI_Datatype out_type, MPI_Comm /*comm*/) {
+    const Extent block = extent(out_count, out_type);
+    Offer offer = offer_move(Collective::alltoall, 0, block);
+    if (is_missing(out, out_count, out_type)) offer.path = Path::arguments;
+    if (in == MPI_IN_PLACE) return offer;
+    const Extent own = extent(in_count, in_type);
+    if (!own.valid || own.bytes != block.bytes || is_missing(in, in_count, in_type)) offer.path = Path::arguments;
+    return offer;
+  }
+
+  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
+                  void* out, int out_count, MPI_Datatype out_type, MPI_Comm comm) {
+    const int ranks = attachment.size();
+    const std::size_t total = static_cast<std::size_t>(ranks) * call.count;
+    Incoming result({out, out_count, out_type, call.count, ranks}, comm);
+    if (in == MPI_IN_PLACE) {
+      for (int rank = 0; rank < ranks; ++rank) result.take_in(rank);
+      detail::alltoall(attachment.communicator(), bytes(result.data(), total, result.data(), total), {});
+    } else {
+      Incoming own({const_cast<void*>(in), in_count, in_type, call.count, ranks}, comm);
+      for (int rank = 0; rank < ranks; ++rank) own.take_in(rank);
+      detail::alltoall(attachment.communicator(), bytes(own.data(), total, result.data(), total), {});
+    }
+    result.deliver();
+  }
+};
+
+}  // namespace
+}  // namespace chorus::preload
+
+using chorus::preload::Alltoall;
+
+int PMPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                  MPI_Comm comm) {
+  return chorus::preload::take_over<Alltoall>(in, in_count, in_type, out, out_count, out_type, comm);
+}
+int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                 MPI_Comm comm) {
+  return chorus::preload::pass_tools<Alltoall>(in, in_count, in_type, out, out_count, out_type, comm);
+}

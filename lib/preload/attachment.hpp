@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "preload/paths.hpp"
+
+#include <chorus/communicator.hpp>
+
+#include <mpi.h>
+
+#include <optional>
+
+namespace chorus::preload {
+
+/// What is kept with one of the program's communicators: an attribute of MPI's, made at its first intercepted call and
+/// freed with it.
+class Attachment {
+ public:
+  /// That of `comm`, or null where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1,
+  /// for MPI_COMM_NULL.
+  [[nodiscard]] static Attachment* of(MPI_Comm comm);
+
+  explicit Attachment(MPI_Comm comm);
+
+  /// Path::chorus, or why all calls on this communicator go to MPI.
+  [[nodiscard]] Path path() const noexcept { return path_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] bool has(int rank) const noexcept { return rank >= 0 && rank < size_; }
+  /// A call comes that chorus could carry out. True where it may: not the first few, as many a communicator is made for
+  /// one use, and the set-up takes as long as some hundred short calls. Then collective over `comm`, which is that of
+  /// this attachment; throws chorus::Error.
+  [[nodiscard]] bool set_up(MPI_Comm comm);
+  /// After the set-up: the chooser's answer, remembered as programs repeat their calls.
+  [[nodiscard]] bool left_to_vendor(const Call& call);
+  [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
+
+ private:
+  Path path_ = Path::chorus;
+  int rank_ = 0;
+  int size_ = 0;
+  int calls_ = 0;  // before the set-up; the same on all ranks
+  std::optional<Communicator> communicator_;
+  Call last_;
+  bool last_left_ = false;
+  bool decided_ = false;  // about last_
+};
+
+}  // namespace chorus::preload

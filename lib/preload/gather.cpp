@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/gather.hpp>
+
+#include "preload/handles.hpp"
+#include "preload/staging.hpp"
+#include "preload/take_over.hpp"
+
+namespace chorus::preload {
+namespace {
+
+struct Gather {
+  static constexpr const char* name = "PMPI_Gather";
+
+  // Only the root's arguments say what is received, and in place nothing is sent there.
+  static Offer offer(const Attachment& attachment, const void* in, int in_count, MPI_Datatype in_type, const void* out,
+                     int out_count, MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
+    const bool is_root = attachment.rank() == root;
+    const bool in_place = is_root && in == MPI_IN_PLACE;
+    const Extent own = in_place ? extent(out_count, out_type) : extent(in_count, in_type);
+    Offer offer = offer_move(Collective::gather, root, own);
+    const bool sends = in_place || (in != MPI_IN_PLACE && !is_missing(in, in_count, in_type));
+    const Extent block = is_root ? extent(out_count, out_type) : own;
+    const bool receives = block.valid && block.bytes == own.bytes && !(is_root && is_missing(out, out_count, out_type));
+    if (!attachment.has(root) || !sends || !receives) offer.path = Path::arguments;
+    return offer;
+  }
+
+  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
+                  void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+    const Communicator& communicator = attachment.communicator();
+    if (attachment.rank() != root) {
+      const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
+      return detail::gather(communicator, bytes(own.data(), call.count, nullptr, 0), root, {});
+    }
+    const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
+    Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
+    if (in == MPI_IN_PLACE) {
+      result.take_in(root);
+      detail::gather(communicator, bytes(result.data(), total, result.data(), total), root, {});
+    } else {
+      const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
+      detail::gather(communicator, bytes(own.data(), call.count, result.data(), total), root, {});
+    }
+    result.deliver();
+  }
+};
+
+}  // namespace
+}  // namespace chorus::preload
+
+using chorus::preload::Gather;
+
+int PMPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                int root, MPI_Comm comm) {
+  return chorus::preload::take_over<Gather>(in, in_count, in_type, out, out_count, out_type, root, comm);
+}
+int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+               int root, MPI_Comm comm) {
+  return chorus::preload::pass_tools<Gather>(in, in_count, in_type, out, out_count, out_type, root, comm);
+}

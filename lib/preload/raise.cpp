@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/raise.hpp"
+
+#include "preload/staging.hpp"
+
+#include <chorus/error.hpp>
+
+#include <array>
+#include <mutex>
+#include <new>
+#include <string>
+
+namespace chorus::preload {
+namespace {
+
+/// MPI's code for `code`, which now means `text`.
+int mpi_code(ErrorCode code, std::string text) {
+  static std::mutex mutex;
+  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> codes{};
+  const std::scoped_lock lock(mutex);
+  int& known = codes[static_cast<std::size_t>(code)];
+  if (known == 0 && PMPI_Add_error_class(&known) != MPI_SUCCESS) return MPI_ERR_OTHER;
+  if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
+  PMPI_Add_error_string(known, text.c_str());
+  return known;
+}
+
+}  // namespace
+
+int raise(MPI_Comm comm, const std::exception_ptr& exception) {
+  int code = MPI_SUCCESS;
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Raised& raised) {
+    return raised.code;
+  } catch (const Error& error) {
+    code = mpi_code(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  } catch (const std::exception& error) {
+    code = mpi_code(ErrorCode::transport, error.what());
+  }
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+}  // namespace chorus::preload

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/scatter.hpp>
+
+#include "preload/handles.hpp"
+#include "preload/staging.hpp"
+#include "preload/take_over.hpp"
+
+namespace chorus::preload {
+namespace {
+
+struct Scatter {
+  static constexpr const char* name = "PMPI_Scatter";
+
+  // Only the root's arguments say what is sent, and in place nothing is received there.
+  static Offer offer(const Attachment& attachment, const void* in, int in_count, MPI_Datatype in_type, const void* out,
+                     int out_count, MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
+    const bool is_root = attachment.rank() == root;
+    const bool in_place = is_root && out == MPI_IN_PLACE;
+    const Extent own = in_place ? extent(in_count, in_type) : extent(out_count, out_type);
+    Offer offer = offer_move(Collective::scatter, root, own);
+    const bool receives = in_place || (out != MPI_IN_PLACE && !is_missing(out, out_count, out_type));
+    const Extent block = is_root ? extent(in_count, in_type) : own;
+    const bool sends = block.valid && block.bytes == own.bytes && !(is_root && is_missing(in, in_count, in_type));
+    if (!attachment.has(root) || !sends || !receives) offer.path = Path::arguments;
+    return offer;
+  }
+
+  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
+                  void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+    const Communicator& communicator = attachment.communicator();
+    const bool is_root = attachment.rank() == root;
+    const std::size_t total = is_root ? static_cast<std::size_t>(attachment.size()) * call.count : 0;
+    Incoming all({is_root ? const_cast<void*>(in) : nullptr, in_count, is_root ? in_type : MPI_BYTE, call.count,
+                  attachment.size()},
+                 comm);
+    for (int rank = 0; rank < attachment.size() && is_root; ++rank) all.take_in(rank);
+    if (is_root && out == MPI_IN_PLACE) {
+      return detail::scatter(communicator, bytes(all.data(), total, all.data(), total), root, {});
+    }
+    const Incoming own({out, out_count, out_type, call.count}, comm);
+    detail::scatter(communicator, bytes(all.data(), total, own.data(), call.count), root, {});
+    own.deliver();
+  }
+};
+
+}  // namespace
+}  // namespace chorus::preload
+
+using chorus::preload::Scatter;
+
+int PMPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                 int root, MPI_Comm comm) {
+  return chorus::preload::take_over<Scatter>(in, in_count, in_type, out, out_count, out_type, root, comm);
+}
+int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                int root, MPI_Comm comm) {
+  return chorus::preload::pass_tools<Scatter>(in, in_count, in_type, out, out_count, out_type, root, comm);
+}

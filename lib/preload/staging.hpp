@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/detail/buffers.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+
+// Data types made by the program on their way through collectives that move bytes: their elements are packed before,
+// and unpacked after. A rank cannot know whether the others' data lies in memory as its own does, so that all types go.
+namespace chorus::preload {
+
+/// Thrown where MPI has refused to pack or unpack, and has called the communicator's error handler.
+struct Raised {
+  int code = MPI_SUCCESS;
+};
+
+/// Some blocks of `count` elements, each `bytes` long without the gaps.
+struct Blocks {
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::size_t bytes = 0;
+  int blocks = 1;
+};
+
+/// The buffers of a collective that moves bytes.
+[[nodiscard]] inline detail::Buffers bytes(const void* in, std::size_t in_bytes, void* out,
+                                           std::size_t out_bytes) noexcept {
+  return {in, out, in_bytes, out_bytes, DataType::uint8};
+}
+
+/// What a collective reads: one block.
+class Outgoing {
+ public:
+  Outgoing(const Blocks& block, MPI_Comm comm);
+  [[nodiscard]] const void* data() const noexcept { return data_; }
+
+ private:
+  const void* data_;
+  std::unique_ptr<std::byte[]> packed_;
+};
+
+/// What a collective writes.
+class Incoming {
+ public:
+  Incoming(const Blocks& blocks, MPI_Comm comm);
+  [[nodiscard]] void* data() const noexcept { return packed_ ? packed_.get() : blocks_.buffer; }
+  /// Packs block `index` of the buffer to where the collective finds it: for calls in place.
+  void take_in(int index);
+  /// Puts what the collective has written where it belongs.
+  void deliver() const;
+
+ private:
+  /// Block `index` in the buffer.
+  [[nodiscard]] void* place_of(int index) const noexcept;
+
+  Blocks blocks_;
+  MPI_Comm comm_;
+  MPI_Aint stride_ = 0;  // from one block in the buffer to the next, in bytes
+  std::unique_ptr<std::byte[]> packed_;
+};
+
+}  // namespace chorus::preload

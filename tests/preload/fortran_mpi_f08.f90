@@ -1,0 +1,53 @@
+! SPDX-License-Identifier: Apache-2.0
+! The same by `use mpi_f08`.
+program fortran_mpi_f08
+  use mpi_f08
+  implicit none
+  integer :: rank, ranks, error, turn, total
+  integer, allocatable :: table(:)
+  double precision :: sums(3)
+  double complex :: turned(2)
+  logical :: all_true
+  character(len=5) :: word
+
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+  allocate (table(ranks))
+  total = ranks*(ranks - 1)/2
+  do turn = 1, 20
+    sums = [1d0, dble(rank), dble(turn)]
+    call MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+    if (any(sums /= [dble(ranks), dble(total), dble(ranks*turn)])) call wrong('allreduce in place')
+
+    turned = cmplx(rank, 1, kind=kind(turned))
+    call MPI_Allreduce(MPI_IN_PLACE, turned, 2, MPI_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD, error)
+    if (any(turned /= cmplx(total, ranks, kind=kind(turned)))) call wrong('allreduce of complex numbers')
+
+    call MPI_Allgather(rank*10, 1, MPI_INTEGER, table, 1, MPI_INTEGER, MPI_COMM_WORLD, error)
+    if (sum(table) /= 10*total .or. table(ranks) /= 10*(ranks - 1)) call wrong('allgather')
+
+    word = merge('right', 'wrong', rank == ranks - 1)
+    call MPI_Bcast(word, 5, MPI_CHARACTER, ranks - 1, MPI_COMM_WORLD, error)
+    if (word /= 'right') call wrong('bcast')
+
+    table = rank
+    call MPI_Reduce_scatter_block(MPI_IN_PLACE, table, 1, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, error)
+    if (table(1) /= ranks - 1) call wrong('reduce_scatter_block')
+
+    call MPI_Reduce(rank, total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, error)
+    if (total /= ranks*(ranks - 1)/2) call wrong('reduce')
+
+    call MPI_Allreduce(rank < ranks, all_true, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, error)
+    if (.not. all_true) call wrong('allreduce of logicals')
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+  end do
+  if (rank == 0) print *, 'fortran: right'
+  call MPI_Finalize(error)
+contains
+  subroutine wrong(what)
+    character(len=*), intent(in) :: what
+    print *, 'wrong: ', what
+    call MPI_Abort(MPI_COMM_WORLD, 1, error)
+  end subroutine wrong
+end program fortran_mpi_f08
