@@ -76,7 +76,8 @@ bool has_root(Collective collective) noexcept {
 
 std::string describe(const Call& call) {
   std::string text(name(call.collective));
-  if (call.collective != Collective::barrier && call.collective != splitting) text += fmt::format(" of {} {}", call.count, name(call.type));
+  if (call.collective != Collective::barrier && call.collective != splitting)
+    text += fmt::format(" of {} {}", call.count, name(call.type));
   if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);

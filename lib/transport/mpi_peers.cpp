@@ -150,7 +150,13 @@ Task<std::shared_ptr<detail::CommunicatorState>> MpiPeers::make(Transport& membe
   std::vector<int> on_channel;
   for (const int rank : ranks) on_channel.push_back(transport_.ranks()[static_cast<std::size_t>(rank)]);
   const std::shared_ptr<MpiChannel> channel = transport_.channel();
-  const MpiChannel::Number number = co_await channel->take_number(members);
+  const MpiChannel::Number number = co_await channel->take_number([&members](MpiChannel::Number mine) -> Task<int> {
+    std::vector<MpiChannel::Number> all(static_cast<std::size_t>(members.size()));
+    all[static_cast<std::size_t>(members.rank())] = mine;
+    const Bytes table = std::as_writable_bytes(std::span(all));
+    co_await gather_records(members, table);
+    co_return std::ranges::max(all);
+  });
   auto transport = std::make_unique<MpiTransport>(members.rank(), channel, std::move(on_channel), number);
   co_return MpiRuntime::get("split").adopt(std::move(transport), MPI_COMM_NULL);
 }

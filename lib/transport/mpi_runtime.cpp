@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi_runtime.hpp"
 
-#include "transport/gathering.hpp"
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_peers.hpp"
@@ -10,12 +9,9 @@
 #include <chorus/environment.hpp>
 #include <chorus/interop/mpi.hpp>
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -43,15 +39,13 @@ class Group {
   MPI_Group group_ = MPI_GROUP_NULL;
 };
 
-/// Drives `task` where no communicator does.
+/// The result of a task that waits inside MPI only.
 MpiChannel::Number agreed(Task<MpiChannel::Number> task) {
   MpiChannel::Number number = 0;
   Operation operation([](Task<MpiChannel::Number> inner, MpiChannel::Number& result) -> Task<> {
     result = co_await std::move(inner);
   }(std::move(task), number));
-  while (!operation.done()) {
-    if (!operation.step()) sched_yield();
-  }
+  operation.step();
   operation.result();
   return number;
 }
@@ -88,39 +82,29 @@ MpiChannel::Number MpiChannel::lowest_free(Number from) const {
   return from;
 }
 
-Task<MpiChannel::Number> MpiChannel::take_number(Transport& members) {
-  struct Offer {
-    Number number = 0;  // the lowest that is free here
-    int taken = 0;      // the highest of these was free here, too
-  };
-  std::vector<Offer> offers(static_cast<std::size_t>(members.size()));
-  Offer& mine = offers[static_cast<std::size_t>(members.rank())];
-  const Bytes table = std::as_writable_bytes(std::span(offers));
-  for (Number from = 0;;) {
+Task<MpiChannel::Number> MpiChannel::take_number(Highest highest) {
+  for (Number candidate = 0;; ++candidate) {
     {
       const std::scoped_lock lock(mutex_);
-      mine.number = lowest_free(from);
+      candidate = lowest_free(candidate);
     }
-    co_await gather_records(members, table);
-    const Number highest = std::ranges::max(offers, {}, &Offer::number).number;
-    if (highest >= numbers_) {
+    candidate = co_await highest(candidate);
+    if (candidate >= numbers_) {
       throw Error(ErrorCode::transport,
                   fmt::format("too many communicators: MPI's tags allow {}; destroy some first", numbers_));
     }
+    bool free_here = false;
     {
       const std::scoped_lock lock(mutex_);
-      mine.taken = used_.insert(highest).second ? 1 : 0;
+      free_here = used_.insert(candidate).second;
     }
-    const bool taken = mine.taken != 0;
-    co_await gather_records(members, table);
-    if (std::ranges::all_of(offers, [](const Offer& offer) { return offer.taken != 0; })) co_return highest;
-    if (taken) release(highest);
-    from = highest + 1;
+    const Number taken_somewhere = co_await highest(free_here ? 0 : 1);
+    if (taken_somewhere == 0) co_return candidate;
+    if (free_here) release(candidate);
   }
 }
 
 void MpiChannel::release(Number number) {
-  if (number == for_agreement) return;
   const std::scoped_lock lock(mutex_);
   used_.erase(number);
 }
@@ -205,8 +189,11 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {
   MPI_Comm_rank(comm, &rank);
   const std::shared_ptr<MpiChannel> channel = channel_for(comm, group.get());
   const std::vector<int> ranks = channel->ranks_of(group.get());
-  MpiTransport members(rank, channel, ranks, MpiChannel::for_agreement);
-  const MpiChannel::Number number = agreed(channel->take_number(members));
+  const MpiChannel::Number number = agreed(channel->take_number([comm](MpiChannel::Number mine) -> Task<int> {
+    MpiChannel::Number highest = 0;
+    check_mpi(MPI_Allreduce(&mine, &highest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    co_return highest;
+  }));
   return adopt(std::make_unique<MpiTransport>(rank, channel, ranks, number), comm);
 }
 

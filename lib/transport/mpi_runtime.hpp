@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -21,7 +22,6 @@ class MpiChannel {
  public:
   using Number = int;  ///< tells the transports on a channel apart
   static constexpr int tags_each = 16;
-  static constexpr Number for_agreement = 0;  ///< the transport on which ranks agree on a number for another
 
   /// Told apart from other channels by the world rank that named it and that rank's count.
   struct Name {
@@ -42,8 +42,10 @@ class MpiChannel {
   /// The ranks on this channel of the members of `group`; empty where some are not on it.
   [[nodiscard]] std::vector<int> ranks_of(MPI_Group group) const;
 
-  /// Agrees on a number that none of the ranks of `members` uses on this channel; run by each of them.
-  [[nodiscard]] Task<Number> take_number(Transport& members);
+  /// Gives the highest of what all ranks of a group give.
+  using Highest = std::function<Task<Number>(Number)>;
+  /// Agrees on a number that no rank of the group of `highest` uses on this channel; run by each of them.
+  [[nodiscard]] Task<Number> take_number(Highest highest);
   void release(Number number);
 
  private:
@@ -54,7 +56,7 @@ class MpiChannel {
   Name name_;
   int numbers_ = 0;  // how many the tags allow
   std::mutex mutex_;
-  std::set<Number> used_ = {for_agreement};
+  std::set<Number> used_;
 };
 
 /// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Threads may make
