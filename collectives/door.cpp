@@ -21,10 +21,6 @@ namespace {
 
 using detail::CommunicatorState;
 
-[[noreturn]] void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
-}
-
 /// What rank 0's tuning file says. The first look at it also checks the algorithms that the environment names.
 const Tuning& tuning_of(CommunicatorState& state) {
   if (!state.tuning) {
@@ -126,6 +122,10 @@ PersistentRequest prepare(const Communicator& comm, const Arguments& arguments, 
                           std::shared_ptr<const void> owner) {
   const CollectiveOptions lasting = lasting_options(comm.state(), arguments.call, options);
   return PersistentRequest([=] { return start(comm, arguments, lasting, owner); });
+}
+
+void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
 }
 
 void check_op(const CommunicatorState& state, Collective collective, DataType type,
