@@ -87,6 +87,11 @@ bool gives_to(const Call& call, int from, int to) {
   return call.collective == Collective::gatherv ? to == call.root : from == call.root;
 }
 
+/// What a rank has for itself is not passed.
+double passed_bytes(const Problem& problem) {
+  return problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
+}
+
 }  // namespace
 
 bool fits_memory(const Problem& problem) {
@@ -166,13 +171,13 @@ Task<> pass_by_messages(Transport& transport, Arguments arguments) {
 }
 
 Traffic memory_traffic(const Problem& problem) {
-  const auto bytes = static_cast<double>(problem.call.bytes());
+  const double bytes = passed_bytes(problem);
   return {.shared = {.messages = 1 + bytes / static_cast<double>(problem.slot_bytes), .bytes = 2 * bytes, .reduced = 0},
           .messages = {}};
 }
 
 Traffic message_traffic(const Problem& problem) {
-  const auto bytes = static_cast<double>(problem.call.bytes());
+  const double bytes = passed_bytes(problem);
   return {.shared = {}, .messages = {.messages = problem.ranks - 1.0, .bytes = bytes, .reduced = 0}};
 }
 

@@ -8,7 +8,7 @@ namespace chorus::reduce_scatter_native {
 namespace {
 
 Traffic traffic(const Problem& problem) {
-  const auto bytes = static_cast<double>(problem.call.bytes());
+  const double bytes = problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
   return {.shared = {}, .messages = {.messages = vendor::rounds(problem), .bytes = bytes, .reduced = bytes}};
 }
 

@@ -18,7 +18,9 @@ Traffic traffic(const Problem& problem) {
   const auto bytes = static_cast<double>(problem.call.bytes());
   const double slot = static_cast<double>(problem.call.whole_bytes(problem.slot_bytes));
   const double read = bytes * (problem.ranks - 1) / problem.ranks;
-  return {.shared = {.messages = std::max(1.0, std::ceil(bytes / slot)), .bytes = bytes + read, .reduced = read},
+  return {.shared = {.messages = std::max(1.0, std::ceil(bytes / slot)),
+                     .bytes = problem.ranks > 1 ? bytes + read : 0,
+                     .reduced = read},
           .messages = {}};
 }
 
