@@ -15,48 +15,61 @@
 namespace chorus {
 namespace {
 
-/// Where the section for one rank lies in what a rank puts into its slots, and how long all of that is.
+/// Where the section for one rank lies in the giver's slot, or that it comes by message.
 struct Entry {
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t all = 0;
+  std::uint64_t bytes = 0;
+  static constexpr std::uint64_t by_message = ~std::uint64_t{0};
 };
 
 std::span<Entry> entries_in(const Scratch& scratch, std::size_t count) {
   return {reinterpret_cast<Entry*>(scratch.data()), count};
 }
 
-/// The table of what this rank gives. Its own section and empty ones take no place.
-void fill_table(std::span<Entry> table, std::span<const Section> sections, std::size_t me) {
-  std::uint64_t end = table.size_bytes();
+/// The table of what this rank gives: sections lie behind it as long as they fit, equal ones at one place.
+void fill_table(std::span<Entry> table, std::span<const Section> sections, std::size_t me, std::size_t slot_bytes) {
+  std::size_t end = table.size_bytes();
   const Section* last = nullptr;
+  std::uint64_t last_begin = 0;
   for (std::size_t rank = 0; rank < table.size(); ++rank) {
-    table[rank] = {.begin = end, .end = end};
-    if (rank == me || sections[rank].bytes == 0) continue;
-    if (last != nullptr && *last == sections[rank]) {
-      table[rank].begin = end - sections[rank].bytes;
-    } else {
-      table[rank].end = end += sections[rank].bytes;
+    const Section& section = sections[rank];
+    table[rank] = {.begin = end, .bytes = section.bytes};
+    if (rank == me || section.bytes == 0) continue;
+    if (last != nullptr && *last == section) {
+      table[rank].begin = last_begin;
+      continue;
     }
-    last = &sections[rank];
+    if (section.bytes > slot_bytes - end) {
+      table[rank].begin = Entry::by_message;
+    } else {
+      end += section.bytes;
+    }
+    last = &section;
+    last_begin = table[rank].begin;
   }
-  for (Entry& entry : table) entry.all = end;
 }
 
-/// Copies between a slot, which holds the bytes from `window` on, and the section that lies at `entry` among them.
-template <class Copy>
-void copy_window(const Entry& entry, std::uint64_t window, std::size_t slot_bytes, const Copy& copy) {
-  const std::uint64_t begin = std::max(entry.begin, window);
-  const std::uint64_t end = std::min(entry.end, window + slot_bytes);
-  if (begin < end) copy(begin - window, begin - entry.begin, end - begin);
+/// Writes the table and what lies behind it into this rank's slot.
+void write_slot(const SharedGroup& memory, Round round, std::span<const Entry> table, std::span<const Section> sections,
+                const std::byte* in) {
+  std::byte* const slot = memory.slot(round, memory.rank());
+  std::memcpy(slot, table.data(), table.size_bytes());
+  std::uint64_t written = 0;  // where the last section begins that is there: equal ones lie at one place
+  for (std::size_t rank = 0; rank < table.size(); ++rank) {
+    const Entry& entry = table[rank];
+    const bool here = entry.bytes > 0 && entry.begin != Entry::by_message && entry.begin != written;
+    if (!here || rank == static_cast<std::size_t>(memory.rank())) continue;
+    written = entry.begin;
+    kernels::copy(slot + entry.begin, in + sections[rank].offset, entry.bytes, store_for(memory, entry.bytes));
+  }
 }
 
 void check_length(const Call& call, const SharedGroup& memory, int peer, const Entry& entry, const Section& expected) {
-  if (entry.end - entry.begin == expected.bytes) return;
+  if (entry.bytes == expected.bytes) return;
   throw Error(ErrorCode::mismatch,
               fmt::format("rank {} gives {} bytes where rank {} expects {}; the counts of {} must agree",
-                          memory.communicator_rank(peer), entry.end - entry.begin,
-                          memory.communicator_rank(memory.rank()), expected.bytes, name(call.collective)));
+                          memory.communicator_rank(peer), entry.bytes, memory.communicator_rank(memory.rank()),
+                          expected.bytes, name(call.collective)));
 }
 
 /// In place each block that comes overwrites the one that goes: true where others than this rank's own may.
@@ -82,9 +95,30 @@ void copy_own(const Arguments& arguments, std::size_t me) {
     std::memcpy(arguments.out + arguments.out_sections[me].offset, arguments.in + from.offset, from.bytes);
 }
 
-/// In a collective with a root: whether `from` gives anything to `to`.
 bool gives_to(const Call& call, int from, int to) {
-  return call.collective == Collective::gatherv ? to == call.root : from == call.root;
+  if (call.collective == Collective::gatherv) return to == call.root;
+  return call.collective != Collective::scatterv || from == call.root;
+}
+
+/// The ranks a rank gives to and gets from at the same time; no_rank: none.
+struct Step {
+  int ahead = no_rank;
+  int behind = no_rank;
+};
+
+/// Gives and gets by messages. `in`: where the sections to give are.
+Exchange pass_in_step(Transport& transport, const Arguments& arguments, const std::byte* in, const Step& step,
+                      Where where = Where::here()) {
+  Envelope envelope{.destination = step.ahead, .source = step.behind, .where = where};
+  if (step.ahead != no_rank) {
+    const Section& to = arguments.in_sections[static_cast<std::size_t>(step.ahead)];
+    envelope.outgoing = {in + to.offset, to.bytes};
+  }
+  if (step.behind != no_rank) {
+    const Section& from = arguments.out_sections[static_cast<std::size_t>(step.behind)];
+    envelope.incoming = {arguments.out + from.offset, from.bytes};
+  }
+  return transport.start(envelope);
 }
 
 /// What a rank has for itself is not passed.
@@ -100,73 +134,59 @@ bool fits_memory(const Problem& problem) {
 
 Task<> pass_through_memory(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
-  const auto me = static_cast<std::size_t>(memory.rank());
-  const auto ranks = static_cast<std::size_t>(memory.size());
-  const std::size_t slot_bytes = memory.slot_bytes();
-  const Scratch given = transport.scratch(ranks * sizeof(Entry));
-  const Scratch gotten = transport.scratch(ranks * sizeof(Entry));
-  const std::span<Entry> table = entries_in(given, ranks);
-  const std::span<Entry> theirs = entries_in(gotten, ranks);
-  fill_table(table, arguments.in_sections, me);
+  const int me = memory.rank();
+  const int ranks = memory.size();
+  const auto index = [](int rank) { return static_cast<std::size_t>(rank); };
+  const Scratch given = transport.scratch(index(ranks) * sizeof(Entry));
+  const Scratch gotten = transport.scratch(index(ranks) * sizeof(Entry));
+  const std::span<Entry> table = entries_in(given, index(ranks));
+  const std::span<Entry> theirs = entries_in(gotten, index(ranks));
   const Scratch copy = kept_input(transport, arguments);
   const std::byte* const in = copy.bytes().empty() ? arguments.in : copy.data();
-  copy_own(arguments, me);
+  fill_table(table, arguments.in_sections, index(me), memory.slot_bytes());
 
-  std::uint64_t longest = table[me].all;
-  for (std::uint64_t window = 0; window < longest; window += slot_bytes) {
-    const Round round = co_await memory.open(data_slots);
-    std::byte* const slot = memory.slot(round, memory.rank());
-    if (window == 0) std::memcpy(slot, table.data(), table.size_bytes());
-    std::uint64_t written = 0;  // where the last section begins that is there: equal ones lie at one place
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (table[rank].begin == table[rank].end || table[rank].begin == written) continue;
-      written = table[rank].begin;
-      copy_window(table[rank], window, slot_bytes, [&](std::size_t to, std::size_t from, std::size_t bytes) {
-        kernels::copy(slot + to, in + arguments.in_sections[rank].offset + from, bytes, store_for(memory, bytes));
-      });
-    }
-    memory.arrive(round);
-    co_await memory.arrivals(round);
-    for (std::size_t step = 1; step < ranks; ++step) {
-      const std::size_t rank = (me + step) % ranks;
-      const auto peer = static_cast<int>(rank);
-      const std::byte* const their_slot = memory.slot(round, peer);
-      const Section& section = arguments.out_sections[rank];
-      if (window == 0) {
-        std::memcpy(&theirs[rank], their_slot + me * sizeof(Entry), sizeof(Entry));
-        longest = std::max(longest, theirs[rank].all);
-        check_length(arguments.call, memory, peer, theirs[rank], section);
-      }
-      copy_window(theirs[rank], window, slot_bytes, [&](std::size_t from, std::size_t to, std::size_t bytes) {
-        kernels::copy(arguments.out + section.offset + to, their_slot + from, bytes, kernels::Store::cached);
-      });
-    }
+  const Round round = co_await memory.open(data_slots);
+  write_slot(memory, round, table, arguments.in_sections, in);
+  memory.arrive(round);
+  copy_own(arguments, index(me));
+  for (int step = 1; step < ranks; ++step) {
+    const int peer = (me + step) % ranks;
+    Entry& entry = theirs[index(peer)];
+    entry = {};
+    if (!gives_to(arguments.call, peer, me)) continue;
+    co_await memory.arrival(round, peer);
+    const std::byte* const slot = memory.slot(round, peer);
+    const Section& section = arguments.out_sections[index(peer)];
+    std::memcpy(&entry, slot + index(me) * sizeof(Entry), sizeof entry);
+    check_length(arguments.call, memory, peer, entry, section);
+    if (entry.begin == Entry::by_message) continue;
+    kernels::copy(arguments.out + section.offset, slot + entry.begin, entry.bytes, kernels::Store::cached);
+  }
+  for (int step = 1; step < ranks; ++step) {
+    const int ahead = (me + step) % ranks;
+    const int behind = (me + ranks - step) % ranks;
+    const bool gives = table[index(ahead)].begin == Entry::by_message;
+    const bool gets = theirs[index(behind)].begin == Entry::by_message;
+    if (!gives && !gets) continue;
+    co_await pass_in_step(transport, arguments, in,
+                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
   }
 }
 
 Task<> pass_by_messages(Transport& transport, Arguments arguments) {
   const int me = transport.rank();
   const int ranks = transport.size();
-  const bool rooted = has_root(arguments.call.collective);
   const Scratch copy = kept_input(transport, arguments);
   const std::byte* const in = copy.bytes().empty() ? arguments.in : copy.data();
   copy_own(arguments, static_cast<std::size_t>(me));
   for (int step = 1; step < ranks; ++step) {
     const int ahead = (me + step) % ranks;
     const int behind = (me + ranks - step) % ranks;
-    const Section& to = arguments.in_sections[static_cast<std::size_t>(ahead)];
-    const Section& from = arguments.out_sections[static_cast<std::size_t>(behind)];
-    const ConstBytes outgoing(in + to.offset, to.bytes);
-    const Bytes incoming(arguments.out + from.offset, from.bytes);
-    const bool gives = !rooted || gives_to(arguments.call, me, ahead);
-    const bool gets = !rooted || gives_to(arguments.call, behind, me);
-    if (gives && gets) {
-      co_await transport.sendrecv(outgoing, ahead, incoming, behind);
-    } else if (gives) {
-      co_await transport.send(outgoing, ahead);
-    } else if (gets) {
-      co_await transport.receive(incoming, behind);
-    }
+    const bool gives = gives_to(arguments.call, me, ahead);
+    const bool gets = gives_to(arguments.call, behind, me);
+    if (!gives && !gets) continue;
+    co_await pass_in_step(transport, arguments, in,
+                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
   }
 }
 

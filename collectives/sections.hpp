@@ -9,9 +9,9 @@ namespace chorus {
 // for each rank s, and gets the section out_sections[s] of `out` from it. Sections nobody is to get are empty. In place
 // the sections a rank gives are those it gets.
 
-/// Through shared memory: every rank puts what it has for others into its slots, one section after another, behind a
-/// table that says where they lie, a slot's length at a time. Equal sections are put there once. The table is compared
-/// with what the others expect: throws Error{mismatch}.
+/// Through shared memory: every rank puts what it has for others into its slot, one section after another, behind a
+/// table that says where each lies; equal sections are put there once. What does not fit goes by message. A rank waits
+/// for those only who give it something. What the table says is compared with what is expected: throws Error{mismatch}.
 Task<> pass_through_memory(Transport& transport, Arguments arguments);
 [[nodiscard]] bool fits_memory(const Problem& problem);
 

@@ -12,7 +12,8 @@ namespace chorus::alltoallv_shared {
 extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "shared",
-    .summary = "every rank passes its blocks through shared memory, a slot's length at a time: all lengths in a node",
+    .summary =
+        "every rank passes its blocks through shared memory, and what is long by messages: all lengths in a node",
     .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
     .applies = fits_memory,
     .traffic = memory_traffic,

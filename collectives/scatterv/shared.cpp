@@ -12,7 +12,7 @@ namespace chorus::scatterv_shared {
 extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "shared",
-    .summary = "the root passes the blocks through shared memory, a slot's length at a time: all lengths in a node",
+    .summary = "the root passes the blocks through shared memory, and what is long by messages: all lengths in a node",
     .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
     .applies = fits_memory,
     .traffic = memory_traffic,
