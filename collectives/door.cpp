@@ -153,6 +153,7 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
   const auto in = reinterpret_cast<std::uintptr_t>(buffers.in);
   const auto out = reinterpret_cast<std::uintptr_t>(buffers.out);
   const std::size_t element = buffers.element_bytes;
+  if (buffers.in_count == 0 || buffers.out_count == 0) return;
   if (in + buffers.in_count * element <= out || out + buffers.out_count * element <= in) return;
   reject(state, collective, "arguments in and out overlap; pass one buffer to work in place, or two apart");
 }

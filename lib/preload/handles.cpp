@@ -200,7 +200,7 @@ std::optional<DataType> reduced_as(const KnownType& type) noexcept {
 
 }  // namespace
 
-Offer offer_reduction(Collective collective, int root, int count, MPI_Datatype type, MPI_Op op) noexcept {
+Offer offer_reduction(Collective collective, int root, std::ptrdiff_t count, MPI_Datatype type, MPI_Op op) noexcept {
   Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
   if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return offer;
   const std::optional<ReduceOp> own_op = known_op(op);
@@ -224,6 +224,17 @@ Extent extent(int count, MPI_Datatype type) noexcept {
   MPI_Count bytes = 0;
   if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0) return {};
   return {true, static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes)};
+}
+
+Extent extent(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int ranks) noexcept {
+  const Extent element = extent(1, type);
+  if (!element.valid || counts == nullptr || displacements == nullptr) return {};
+  Extent all{.valid = true};
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (counts[rank] < 0 || is_missing(buffer, counts[rank], type)) return {};
+    all.bytes += static_cast<std::size_t>(counts[rank]) * element.bytes;
+  }
+  return all;
 }
 
 Offer offer_move(Collective collective, int root, const Extent& block) noexcept {

@@ -15,7 +15,8 @@ namespace chorus::preload {
 
 /// A reduction of `count` elements by a built-in operation. It goes to MPI where MPI defines no such operation on the
 /// type, or chorus has none: which all ranks see alike, as they must pass the same type and operation.
-[[nodiscard]] Offer offer_reduction(Collective collective, int root, int count, MPI_Datatype type, MPI_Op op) noexcept;
+[[nodiscard]] Offer offer_reduction(Collective collective, int root, std::ptrdiff_t count, MPI_Datatype type,
+                                    MPI_Op op) noexcept;
 
 /// The buffers of a reduction that chorus was offered. In place: `in` and `out` are equal.
 [[nodiscard]] inline detail::Buffers operands(const Call& call, const void* in, std::size_t in_count, void* out,
@@ -30,8 +31,18 @@ struct Extent {
 };
 [[nodiscard]] Extent extent(int count, MPI_Datatype type) noexcept;
 
+/// The blocks of a buffer, one for each of `ranks`, all together. Not valid where arguments are missing, too.
+[[nodiscard]] Extent extent(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
+                            int ranks) noexcept;
+
 /// A collective that only moves data, blocks of `block` each, as bytes.
 [[nodiscard]] Offer offer_move(Collective collective, int root, const Extent& block) noexcept;
+
+/// A collective that moves blocks of which each rank knows its own only, so that no rank decides by their lengths.
+/// `right`: false where the arguments are wrong.
+[[nodiscard]] inline Offer offer_exchange(Collective collective, int root, bool right) noexcept {
+  return {.path = right ? Path::chorus : Path::arguments, .call = {.collective = collective, .root = root}};
+}
 
 /// True where elements of `type` lie in memory one after the other, in order and without gaps: a basic type.
 [[nodiscard]] bool is_plain(MPI_Datatype type) noexcept;

@@ -3,6 +3,14 @@
 
 #include "preload/handles.hpp"
 
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
 namespace chorus::preload {
 namespace {
 
@@ -10,17 +18,57 @@ void check(int code) {
   if (code != MPI_SUCCESS) throw Raised{code};
 }
 
-void pack(const void* buffer, const Blocks& block, std::byte* packed, MPI_Comm comm) {
-  int position = 0;
-  check(PMPI_Pack(buffer, block.count, block.type, packed, static_cast<int>(block.bytes), &position, comm));
+/// Calls `move(place, count, offset in the packed bytes, bytes)` with parts of a block, each no longer than MPI packs
+/// at a time.
+template <class Move>
+void in_parts(const Block& block, const Move& move) {
+  if (block.bytes == 0) return;
+  const auto count = static_cast<std::size_t>(block.count);
+  const std::size_t element_bytes = block.bytes / count;
+  const std::size_t most = INT_MAX / element_bytes;
+  if (most == 0) {
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format("an element of a data type has {} bytes; MPI packs no more than {}", element_bytes, INT_MAX));
+  }
+  MPI_Aint lowest = 0;
+  MPI_Aint extent = 0;
+  check(PMPI_Type_get_extent(block.type, &lowest, &extent));
+  for (std::size_t done = 0; done < count; done += most) {
+    const std::size_t part = std::min(most, count - done);
+    std::byte* const place = static_cast<std::byte*>(block.place) + static_cast<MPI_Aint>(done) * extent;
+    move(place, static_cast<int>(part), done * element_bytes, static_cast<int>(part * element_bytes));
+  }
 }
 
 }  // namespace
 
+void pack(const Block& block, std::byte* packed, MPI_Comm comm) {
+  if (is_plain(block.type)) {
+    if (block.bytes > 0) std::memmove(packed, block.place, block.bytes);
+    return;
+  }
+  in_parts(block, [&](const std::byte* place, int count, std::size_t offset, int bytes) {
+    int position = 0;
+    check(PMPI_Pack(place, count, block.type, packed + offset, bytes, &position, comm));
+  });
+}
+
+void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
+  if (is_plain(block.type)) {
+    if (block.bytes > 0) std::memmove(block.place, packed, block.bytes);
+    return;
+  }
+  in_parts(block, [&](std::byte* place, int count, std::size_t offset, int bytes) {
+    int position = 0;
+    check(PMPI_Unpack(packed + offset, bytes, &position, place, count, block.type, comm));
+  });
+}
+
 Outgoing::Outgoing(const Blocks& block, MPI_Comm comm) : data_(block.buffer) {
   if (is_plain(block.type)) return;
   packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes);
-  pack(block.buffer, block, packed_.get(), comm);
+  pack({block.buffer, block.count, block.type, block.bytes}, packed_.get(), comm);
   data_ = packed_.get();
 }
 
@@ -33,20 +81,18 @@ Incoming::Incoming(const Blocks& blocks, MPI_Comm comm) : blocks_(blocks), comm_
   packed_ = std::make_unique_for_overwrite<std::byte[]>(blocks.bytes * static_cast<std::size_t>(blocks.blocks));
 }
 
-void* Incoming::place_of(int index) const noexcept { return static_cast<std::byte*>(blocks_.buffer) + index * stride_; }
+Block Incoming::block(int index) const noexcept {
+  return {static_cast<std::byte*>(blocks_.buffer) + index * stride_, blocks_.count, blocks_.type, blocks_.bytes};
+}
 
 void Incoming::take_in(int index) {
-  if (!packed_) return;
-  pack(place_of(index), blocks_, packed_.get() + static_cast<std::size_t>(index) * blocks_.bytes, comm_);
+  if (packed_) pack(block(index), packed_.get() + static_cast<std::size_t>(index) * blocks_.bytes, comm_);
 }
 
 void Incoming::deliver() const {
   if (!packed_) return;
   for (int index = 0; index < blocks_.blocks; ++index) {
-    const std::byte* const block = packed_.get() + static_cast<std::size_t>(index) * blocks_.bytes;
-    int position = 0;
-    check(PMPI_Unpack(block, static_cast<int>(blocks_.bytes), &position, place_of(index), blocks_.count, blocks_.type,
-                      comm_));
+    unpack(packed_.get() + static_cast<std::size_t>(index) * blocks_.bytes, block(index), comm_);
   }
 }
 

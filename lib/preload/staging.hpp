@@ -17,6 +17,18 @@ struct Raised {
   int code = MPI_SUCCESS;
 };
 
+/// `count` elements at one place, `bytes` long without the gaps.
+struct Block {
+  void* place = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::size_t bytes = 0;
+};
+
+/// Copies a block to `packed`, and from there, without the gaps.
+void pack(const Block& block, std::byte* packed, MPI_Comm comm);
+void unpack(const std::byte* packed, const Block& block, MPI_Comm comm);
+
 /// Some blocks of `count` elements, each `bytes` long without the gaps.
 struct Blocks {
   void* buffer = nullptr;
@@ -54,8 +66,7 @@ class Incoming {
   void deliver() const;
 
  private:
-  /// Block `index` in the buffer.
-  [[nodiscard]] void* place_of(int index) const noexcept;
+  [[nodiscard]] Block block(int index) const noexcept;
 
   Blocks blocks_;
   MPI_Comm comm_;

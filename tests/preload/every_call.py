@@ -47,6 +47,32 @@ def buffers(turn):
     world.Barrier()
 
 
+# Rank r gives r + 1 numbers to all, or r to each rank, as numbers of rank r.
+def layouts():
+    counts = [of + 1 for of in range(ranks)]
+    table = doubles(*[of for of in range(ranks) for _ in range(of + 1)])
+    places = [of * (of + 1) // 2 for of in range(ranks)]
+    own = doubles(*[rank] * (rank + 1))
+    out = doubles(*[-1] * len(table))
+    world.Allgatherv(own, [out, counts, places, MPI.DOUBLE])
+    check("Allgatherv", out, table)
+    for root in range(ranks):
+        at_root = rank == root
+        out = doubles(*[-1] * len(table))
+        world.Gatherv(own, [out, counts, places, MPI.DOUBLE] if at_root else None, root)
+        check("Gatherv", out, table if at_root else doubles(*[-1] * len(table)))
+        out = doubles(*[-1] * (rank + 1))
+        world.Scatterv([table, counts, places, MPI.DOUBLE] if at_root else None, out, root)
+        check("Scatterv", out, own)
+    given = doubles(*[rank] * (rank * ranks))
+    out = doubles(*[-1] * total)
+    world.Alltoallv([given, [rank] * ranks, MPI.DOUBLE], [out, list(range(ranks)), MPI.DOUBLE])
+    check("Alltoallv", out, doubles(*[of for of in range(ranks) for _ in range(of)]))
+    out = doubles(*[-1] * (rank + 1))
+    world.Reduce_scatter(doubles(*[rank + of for of in table]), out, counts, MPI.SUM)
+    check("Reduce_scatter", out, doubles(*[total + ranks * rank] * (rank + 1)))
+
+
 def nonblocking(turn):
     sums, word, table = doubles(0), doubles(turn if rank == 0 else -1), doubles(*[-1] * ranks)
     requests = [world.Iallreduce(doubles(rank), sums, MPI.SUM), world.Ibcast(word, 0),
@@ -69,6 +95,7 @@ def objects(turn):
 
 for repeat in range(6):
     buffers(repeat)
+    layouts()
     nonblocking(repeat)
     objects(repeat)
 half = world.Split(rank % 2, rank)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/gatherv.hpp>
+
+#include "preload/handles.hpp"
+#include "preload/rank_blocks.hpp"
+#include "preload/take_over.hpp"
+
+namespace chorus::preload {
+namespace {
+
+struct Gatherv {
+  static constexpr const char* name = "PMPI_Gatherv";
+
+  // What is sent only the sender and the root know; what is received only the root says.
+  static Offer offer(const Attachment& attachment, const void* in, int in_count, MPI_Datatype in_type, const void* out,
+                     const int* out_counts, const int* out_displacements, MPI_Datatype out_type, int root,
+                     MPI_Comm /*comm*/) {
+    const bool is_root = attachment.rank() == root;
+    const bool sends =
+        in == MPI_IN_PLACE ? is_root : extent(in_count, in_type).valid && !is_missing(in, in_count, in_type);
+    const bool receives = !is_root || extent(out, out_counts, out_displacements, out_type, attachment.size()).valid;
+    return offer_exchange(Collective::gatherv, root, attachment.has(root) && sends && receives);
+  }
+
+  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, int in_count,
+                  MPI_Datatype in_type, void* out, const int* out_counts, const int* out_displacements,
+                  MPI_Datatype out_type, int root, MPI_Comm comm) {
+    const Communicator& communicator = attachment.communicator();
+    if (attachment.rank() != root) {
+      const RankBlocks own({block_of(in, in_count, in_type)}, comm);
+      own.take_in();
+      const std::span<std::byte> data = own.spans().front();
+      const std::vector<std::size_t> nothing;
+      return detail::gatherv(communicator, bytes(data.data(), data.size(), nullptr, 0), nothing, root, {});
+    }
+    const RankBlocks result(blocks_of(out, out_counts, out_displacements, out_type, attachment.size()), comm);
+    if (in == MPI_IN_PLACE) {
+      result.take_in(root);
+    } else {
+      result.put(root, block_of(in, in_count, in_type));
+    }
+    const CommonBuffer buffer(result);
+    detail::gatherv(communicator, buffer.buffers(), buffer.layout(), root, {});
+    result.deliver();
+  }
+};
+
+}  // namespace
+}  // namespace chorus::preload
+
+using chorus::preload::Gatherv;
+
+int PMPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
+                 const int* out_displacements, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return chorus::preload::take_over<Gatherv>(in, in_count, in_type, out, out_counts, out_displacements, out_type, root,
+                                             comm);
+}
+int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
+                const int* out_displacements, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return chorus::preload::pass_tools<Gatherv>(in, in_count, in_type, out, out_counts, out_displacements, out_type, root,
+                                              comm);
+}

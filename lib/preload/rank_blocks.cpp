@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/rank_blocks.hpp"
+
+#include "preload/handles.hpp"
+
+#include <chorus/alltoallw.hpp>
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace chorus::preload {
+
+Block block_of(const void* place, int count, MPI_Datatype type) noexcept {
+  return {const_cast<void*>(place), count, type, extent(count, type).bytes};
+}
+
+std::vector<Block> blocks_of(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
+                             int ranks) {
+  MPI_Aint lowest = 0;
+  MPI_Aint stride = 0;
+  PMPI_Type_get_extent(type, &lowest, &stride);
+  std::vector<Block> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::byte* const place = static_cast<const std::byte*>(buffer) + displacements[rank] * stride;
+    blocks.push_back(block_of(place, counts[rank], type));
+  }
+  return blocks;
+}
+
+RankBlocks::RankBlocks(std::vector<Block> blocks, MPI_Comm comm) : blocks_(std::move(blocks)), comm_(comm) {
+  std::size_t all = 0;
+  for (const Block& block : blocks_) all += block.bytes;
+  const auto needs_packing = [](const Block& block) { return block.bytes > 0 && !is_plain(block.type); };
+  if (std::ranges::any_of(blocks_, needs_packing)) packed_ = std::make_unique_for_overwrite<std::byte[]>(all);
+  spans_.reserve(blocks_.size());
+  std::byte* next = packed_.get();
+  for (const Block& block : blocks_) {
+    spans_.emplace_back(packed_ ? next : static_cast<std::byte*>(block.place), block.bytes);
+    if (packed_) next += block.bytes;
+  }
+}
+
+void RankBlocks::take_in(int rank) const {
+  if (packed_) put(rank, blocks_[static_cast<std::size_t>(rank)]);
+}
+
+void RankBlocks::take_in() const {
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) take_in(static_cast<int>(rank));
+}
+
+void RankBlocks::deliver(int rank) const {
+  if (packed_) get(rank, blocks_[static_cast<std::size_t>(rank)]);
+}
+
+void RankBlocks::deliver() const {
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) deliver(static_cast<int>(rank));
+}
+
+std::byte* RankBlocks::bytes_of(int rank, const Block& block) const {
+  const std::span<std::byte> bytes = spans_[static_cast<std::size_t>(rank)];
+  if (bytes.size() == block.bytes) return bytes.data();
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("what rank {} sends and receives has {} bytes by one argument and {} by another; make them agree",
+                  rank, block.bytes, bytes.size()));
+}
+
+void RankBlocks::put(int rank, const Block& block) const { pack(block, bytes_of(rank, block), comm_); }
+
+void RankBlocks::get(int rank, const Block& block) const { unpack(bytes_of(rank, block), block, comm_); }
+
+void exchange(const Communicator& communicator, const RankBlocks& in, const RankBlocks& out) {
+  in.take_in();
+  const std::vector<std::span<const std::byte>> given(in.spans().begin(), in.spans().end());
+  alltoallw(communicator, given, out.spans());
+  out.deliver();
+}
+
+CommonBuffer::CommonBuffer(const RankBlocks& blocks) {
+  std::byte* begin = nullptr;
+  std::byte* end = nullptr;
+  for (const std::span<std::byte> block : blocks.spans()) {
+    if (block.empty()) continue;
+    if (begin == nullptr || std::less<>()(block.data(), begin)) begin = block.data();
+    if (end == nullptr || std::less<>()(end, block.data() + block.size())) end = block.data() + block.size();
+  }
+  const auto length = static_cast<std::size_t>(end - begin);
+  buffers_ = bytes(begin, length, begin, length);
+  for (const std::span<std::byte> block : blocks.spans()) {
+    counts_.push_back(block.size());
+    displacements_.push_back(block.empty() ? 0 : static_cast<std::size_t>(block.data() - begin));
+  }
+}
+
+}  // namespace chorus::preload

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "preload/staging.hpp"
+
+#include <chorus/block_layout.hpp>
+#include <chorus/communicator.hpp>
+
+#include <span>
+#include <vector>
+
+namespace chorus::preload {
+
+[[nodiscard]] Block block_of(const void* place, int count, MPI_Datatype type) noexcept;
+
+/// The blocks of a buffer, one for each of `ranks`, as MPI's arguments say.
+[[nodiscard]] std::vector<Block> blocks_of(const void* buffer, const int* counts, const int* displacements,
+                                           MPI_Datatype type, int ranks);
+
+/// Blocks of different lengths, one for each rank, on their way through collectives that move bytes: where they lie
+/// where all types are basic, and packed where not.
+class RankBlocks {
+ public:
+  RankBlocks(std::vector<Block> blocks, MPI_Comm comm);
+
+  /// The bytes of each rank's block, for the collective.
+  [[nodiscard]] std::span<const std::span<std::byte>> spans() const noexcept { return spans_; }
+  /// Packs a block, or all, for the collective to read.
+  void take_in(int rank) const;
+  void take_in() const;
+  /// Puts a block, or all, that the collective has written where it belongs.
+  void deliver(int rank) const;
+  void deliver() const;
+  /// Puts `block` where the collective expects that of `rank`. Throws where it is not as long.
+  void put(int rank, const Block& block) const;
+  /// Copies that of `rank` to `block`. Throws where it is not as long.
+  void get(int rank, const Block& block) const;
+
+ private:
+  [[nodiscard]] std::byte* bytes_of(int rank, const Block& block) const;
+
+  std::vector<Block> blocks_;
+  MPI_Comm comm_;
+  std::unique_ptr<std::byte[]> packed_;
+  std::vector<std::span<std::byte>> spans_;
+};
+
+/// An alltoall of such blocks; in place where both are the same.
+void exchange(const Communicator& communicator, const RankBlocks& in, const RankBlocks& out);
+
+/// Those blocks in one buffer, which begins with the lowest of them, for a collective in place.
+class CommonBuffer {
+ public:
+  explicit CommonBuffer(const RankBlocks& blocks);
+  [[nodiscard]] const detail::Buffers& buffers() const noexcept { return buffers_; }
+  [[nodiscard]] BlockLayout layout() const { return {counts_, displacements_}; }
+
+ private:
+  detail::Buffers buffers_;
+  std::vector<std::size_t> counts_;
+  std::vector<std::size_t> displacements_;
+};
+
+}  // namespace chorus::preload

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/reduce_scatter.hpp>
+
+#include "preload/handles.hpp"
+#include "preload/take_over.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace chorus::preload {
+namespace {
+
+struct ReduceScatter {
+  static constexpr const char* name = "PMPI_Reduce_scatter";
+
+  static Offer offer(const Attachment& attachment, const void* in, const void* out, const int* counts,
+                     MPI_Datatype type, MPI_Op op, MPI_Comm /*comm*/) {
+    const bool known = counts != nullptr && std::all_of(counts, counts + attachment.size(), is_count);
+    const std::ptrdiff_t all = known ? std::accumulate(counts, counts + attachment.size(), std::ptrdiff_t{0}) : -1;
+    Offer offer = offer_reduction(Collective::reduce_scatter, 0, all, type, op);
+    if (!known) return offer;
+    const int own = in == MPI_IN_PLACE ? all > 0 : counts[attachment.rank()];
+    if ((all > 0 && in == nullptr) || is_missing(out, own, type)) offer.path = Path::arguments;
+    return offer;
+  }
+
+  static void run(const Attachment& attachment, const Call& call, const void* in, void* out, const int* counts,
+                  MPI_Datatype type, MPI_Op /*op*/, MPI_Comm /*comm*/) {
+    const std::size_t elements = extent(1, type).bytes / size_of(call.type);  // a complex number has two
+    std::vector<std::size_t> blocks;
+    for (int rank = 0; rank < attachment.size(); ++rank) {
+      blocks.push_back(static_cast<std::size_t>(counts[rank]) * elements);
+    }
+    const bool in_place = in == MPI_IN_PLACE;
+    const std::size_t own = blocks[static_cast<std::size_t>(attachment.rank())];
+    const detail::Buffers buffers = operands(call, in_place ? out : in, call.count, out, in_place ? call.count : own);
+    detail::reduce_scatter(attachment.communicator(), buffers, blocks, {.op = call.op, .owner = nullptr}, {});
+  }
+
+ private:
+  static bool is_count(int count) { return count >= 0; }
+};
+
+}  // namespace
+}  // namespace chorus::preload
+
+using chorus::preload::ReduceScatter;
+
+int PMPI_Reduce_scatter(const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return chorus::preload::take_over<ReduceScatter>(in, out, counts, type, op, comm);
+}
+int MPI_Reduce_scatter(const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return chorus::preload::pass_tools<ReduceScatter>(in, out, counts, type, op, comm);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/scatterv.hpp>
+
+#include "preload/handles.hpp"
+#include "preload/rank_blocks.hpp"
+#include "preload/take_over.hpp"
+
+namespace chorus::preload {
+namespace {
+
+struct Scatterv {
+  static constexpr const char* name = "PMPI_Scatterv";
+
+  // What is received only the receiver and the root know; what is sent only the root says.
+  static Offer offer(const Attachment& attachment, const void* in, const int* in_counts, const int* in_displacements,
+                     MPI_Datatype in_type, const void* out, int out_count, MPI_Datatype out_type, int root,
+                     MPI_Comm /*comm*/) {
+    const bool is_root = attachment.rank() == root;
+    const bool sends = !is_root || extent(in, in_counts, in_displacements, in_type, attachment.size()).valid;
+    const bool receives =
+        out == MPI_IN_PLACE ? is_root : extent(out_count, out_type).valid && !is_missing(out, out_count, out_type);
+    return offer_exchange(Collective::scatterv, root, attachment.has(root) && sends && receives);
+  }
+
+  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, const int* in_counts,
+                  const int* in_displacements, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                  int root, MPI_Comm comm) {
+    const Communicator& communicator = attachment.communicator();
+    if (attachment.rank() != root) {
+      const RankBlocks own({block_of(out, out_count, out_type)}, comm);
+      const std::span<std::byte> data = own.spans().front();
+      const std::vector<std::size_t> nothing;
+      detail::scatterv(communicator, bytes(nullptr, 0, data.data(), data.size()), nothing, root, {});
+      return own.deliver();
+    }
+    const RankBlocks all(blocks_of(in, in_counts, in_displacements, in_type, attachment.size()), comm);
+    all.take_in();
+    if (out != MPI_IN_PLACE) all.get(root, block_of(out, out_count, out_type));
+    const CommonBuffer buffer(all);
+    detail::scatterv(communicator, buffer.buffers(), buffer.layout(), root, {});
+  }
+};
+
+}  // namespace
+}  // namespace chorus::preload
+
+using chorus::preload::Scatterv;
+
+int PMPI_Scatterv(const void* in, const int* in_counts, const int* in_displacements, MPI_Datatype in_type, void* out,
+                  int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return chorus::preload::take_over<Scatterv>(in, in_counts, in_displacements, in_type, out, out_count, out_type, root,
+                                              comm);
+}
+int MPI_Scatterv(const void* in, const int* in_counts, const int* in_displacements, MPI_Datatype in_type, void* out,
+                 int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return chorus::preload::pass_tools<Scatterv>(in, in_counts, in_displacements, in_type, out, out_count, out_type, root,
+                                               comm);
+}
