@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "base/names.hpp"
+#include "exact_sums.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
@@ -64,7 +65,12 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, with_algorithm(arguments.call, algorithm));
-  co_await algorithm.run(transport, arguments);
+  if (carries_exact_sums(algorithm, arguments.call)) {
+    const bool gets_result = combined_ranks(transport, arguments.call) > 0;
+    co_await run_with_exact_sums(algorithm, transport, arguments, gets_result);
+  } else {
+    co_await algorithm.run(transport, arguments);
+  }
   divide_average(transport, arguments);
 }
 
@@ -97,7 +103,8 @@ Problem problem_of(const Call& call, const Transport& transport) {
   }
   problem.shared = transport.shared() != nullptr;
   if (const SharedGroup* memory = transport.node_memory()) problem.slot_bytes = memory->slot_bytes();
-  problem.native = transport.native() != nullptr && transport.native()->supports(call);
+  problem.native =
+      call.repeatability == Repeatability::none && transport.native() != nullptr && transport.native()->supports(call);
   return problem;
 }
 

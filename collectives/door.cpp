@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "kernels/kernels.hpp"
+#include "repeatability.hpp"
 #include "transport/native.hpp"
 #include "transport/pending_call.hpp"
 #include "vendor.hpp"
@@ -25,17 +26,27 @@ using detail::CommunicatorState;
   throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
 }
 
-/// What rank 0's tuning file says. The first look at it also checks the algorithms that the environment names.
-const Tuning& tuning_of(CommunicatorState& state) {
+/// What rank 0's tuning file says, beside the pace of the shared memory or for any.
+struct Tunings {
+  Tuning at_pace;
+  Tuning at_any_pace;
+};
+
+/// For `call`: for one whose choice must be the same on every run without what was measured in this one. The first look
+/// also checks the algorithms that the environment names.
+const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
   if (!state.tuning) {
     for (int index = 0; index < collective_count; ++index) {
       const Problem problem{.call = {.collective = static_cast<Collective>(index)}, .native = true};
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    state.tuning = std::make_shared<const Tuning>(Tuning::parse(state.settings().tuning, LinkModel::of(state.pace())));
+    const std::string& file = state.settings().tuning;
+    state.tuning = std::make_shared<const Tunings>(
+        Tunings{Tuning::parse(file, LinkModel::of(state.pace())), Tuning::parse(file, LinkModel())});
   }
-  return *static_cast<const Tuning*>(state.tuning.get());
+  const auto& tunings = *static_cast<const Tunings*>(state.tuning.get());
+  return call.repeatability == Repeatability::deterministic ? tunings.at_any_pace : tunings.at_pace;
 }
 
 /// With the name as the table of algorithms has it, which lives for ever. Throws where there is no such algorithm.
@@ -59,8 +70,24 @@ CollectiveOptions lasting_options(CommunicatorState& state, const Call& call, co
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options,
              std::shared_ptr<const void> /*owner*/) {
   if (!state.ready()) co_await state.set_up();
+  arguments.call = asking_for(wanted(options, state.settings()), arguments.call);
   const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
   co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
+}
+
+/// Carries out a call on a communicator that is set up.
+void complete_ready(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
+  const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
+  // Inside MPI's own collective nobody looks at the clock, hears of others or drives requests that these wait for.
+  // Where not all have arrived in shared memory before, and where a limit is set, it is polled.
+  const bool compare = state.settings().compare;
+  const bool polled = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0 ||
+                      !state.transport().nodes().empty();
+  if (algorithm.now != nullptr && (algorithm.arrives || !polled)) {
+    carry_out_now(algorithm, state.transport(), arguments);
+  } else {
+    state.drive(carry_out(algorithm, state.transport(), arguments, compare));
+  }
 }
 
 }  // namespace
@@ -79,7 +106,7 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
   Problem problem = problem_of(call, state.transport());
   // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
   if (form == Form::request && !named) problem.native = false;
-  const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state));
+  const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state, call));
   state.algorithm_name = algorithm_name;
   known = {key, choice.algorithm, named, form == Form::request};
   return *choice.algorithm;
@@ -87,7 +114,7 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
 
 bool left_to_vendor(CommunicatorState& state, const Call& call) {
   if (!state.ready() || state.settings().timeout.count() > 0 || state.settings().compare) return false;
-  return chosen(state, call, {}, Form::blocking).run == vendor::run;
+  return chosen(state, asking_for(wanted({}, state.settings()), call), {}, Form::blocking).run == vendor::run;
 }
 
 void complete(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
@@ -96,16 +123,12 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
-    const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
-    // Inside MPI's own collective nobody looks at the clock, hears of others or drives requests that these wait for.
-    // Where not all have arrived in shared memory before, and where a limit is set, it is polled.
-    const bool compare = state.settings().compare;
-    const bool polled = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0 ||
-                        !state.transport().nodes().empty();
-    if (algorithm.now != nullptr && (algorithm.arrives || !polled)) {
-      carry_out_now(algorithm, state.transport(), arguments);
+    if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
+      Arguments repeatable = arguments;
+      repeatable.call = asking_for(repeatability, arguments.call);
+      complete_ready(state, repeatable, options);
     } else {
-      state.drive(carry_out(algorithm, state.transport(), arguments, compare));
+      complete_ready(state, arguments, options);
     }
   } catch (...) {
     state.fail(arguments.call);
