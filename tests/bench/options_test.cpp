@@ -55,6 +55,12 @@ TEST(CommandLine, TakesEveryOption) {
   EXPECT_EQ(options.plot_file, "a.svg");
 }
 
+TEST(CommandLine, TakesReproducibleSumsButNotIntoATuningFile) {
+  EXPECT_FALSE(parse({"allreduce"}).reproducible);
+  EXPECT_TRUE(parse({"allreduce", "--reproducible"}).reproducible);
+  EXPECT_THAT(refusal_of({"allreduce", "--reproducible", "--json", "a.json"}), HasSubstr("--reproducible"));
+}
+
 TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({}), HasSubstr("COLLECTIVE is required"));
   EXPECT_THAT(refusal_of({"alreduce"}), HasSubstr("unknown collective 'alreduce': did you mean 'allreduce'?"));
