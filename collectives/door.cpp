@@ -26,14 +26,7 @@ using detail::CommunicatorState;
   throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
 }
 
-/// What rank 0's tuning file says, beside the pace of the shared memory or for any.
-struct Tunings {
-  Tuning at_pace;
-  Tuning at_any_pace;
-};
-
-/// For `call`: for one whose choice must be the same on every run without what was measured in this one. The first look
-/// also checks the algorithms that the environment names.
+/// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
 const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
   if (!state.tuning) {
     for (int index = 0; index < collective_count; ++index) {
@@ -41,12 +34,9 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    const std::string& file = state.settings().tuning;
-    state.tuning = std::make_shared<const Tunings>(
-        Tunings{Tuning::parse(file, LinkModel::of(state.pace())), Tuning::parse(file, LinkModel())});
+    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace());
   }
-  const auto& tunings = *static_cast<const Tunings*>(state.tuning.get());
-  return call.repeatability == Repeatability::deterministic ? tunings.at_any_pace : tunings.at_pace;
+  return static_cast<const Tunings*>(state.tuning.get())->of(call);
 }
 
 /// With the name as the table of algorithms has it, which lives for ever. Throws where there is no such algorithm.

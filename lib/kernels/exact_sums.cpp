@@ -74,8 +74,29 @@ bool certain(const Pair<T>& rounded, T lost) {
   return rounded.sum + (rounded.error + margin) == rounded.sum && rounded.sum + (rounded.error - margin) == rounded.sum;
 }
 
+/// The processor's addition is the exact sum rounded once, where that is finite.
+template <class T>
+void exact_sums_of_two(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) {
+  T left[block];
+  T right[block];
+  for (std::size_t done = 0; done < count; done += block) {
+    const std::size_t elements = std::min(block, count - done);
+    const std::size_t offset = done * sizeof(T);
+    std::memcpy(left, inputs[0] + offset, elements * sizeof(T));
+    std::memcpy(right, inputs[1] + offset, elements * sizeof(T));
+    bool finite = true;
+    for (std::size_t i = 0; i < elements; ++i) {
+      left[i] += right[i];
+      finite &= std::abs(left[i]) <= std::numeric_limits<T>::max();
+    }
+    for (std::size_t i = 0; !finite && i < elements; ++i) left[i] = exactly<T>(inputs, done + i);
+    std::memcpy(out + offset, left, elements * sizeof(T));
+  }
+}
+
 template <class T>
 void exact_sums(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store /*store*/) {
+  if (inputs.size() == 2) return exact_sums_of_two<T>(out, inputs, count);
   Sums<T> sums;
   T values[block];
   for (std::size_t done = 0; done < count; done += block) {
