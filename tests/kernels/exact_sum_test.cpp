@@ -97,7 +97,8 @@ T oracle(const std::vector<T>& values) {
 
 /// By the kernel, each value from a rank of its own.
 template <class T>
-T by_kernel(const std::vector<T>& values, DataType type = data_type_of<T>()) {
+T by_kernel(const std::vector<T>& values) {
+  constexpr DataType type = data_type_of<T>();
   std::vector<const std::byte*> inputs;
   for (const T& value : values) inputs.push_back(reinterpret_cast<const std::byte*>(&value));
   T result{};
