@@ -4,12 +4,25 @@
 #include "algorithm.hpp"
 #include "base/names.hpp"
 
+#include <fmt/format.h>
+
 namespace chorus::bench {
 
 std::vector<std::string_view> algorithm_names(std::string_view collective) {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : algorithms(collective_named(collective).value())) names.push_back(algorithm->name);
   return names;
+}
+
+std::string listing() {
+  std::string text;
+  for (const std::string_view collective : collective_names()) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", collective);
+    for (const Algorithm* algorithm : algorithms(collective_named(collective).value())) {
+      text += fmt::format("  {:<22}{}\n", algorithm->name, algorithm->summary);
+    }
+  }
+  return text;
 }
 
 }  // namespace chorus::bench

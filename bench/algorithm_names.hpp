@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,5 +9,8 @@ namespace chorus::bench {
 
 /// The algorithms of a collective of the benchmark's table, in the order in which the library lists them.
 [[nodiscard]] std::vector<std::string_view> algorithm_names(std::string_view collective);
+
+/// Every collective of the library with its algorithms, each on a line with what it does.
+[[nodiscard]] std::string listing();
 
 }  // namespace chorus::bench

@@ -5,7 +5,7 @@
 #include "crowding.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
-#include "plot.hpp"
+#include "outputs.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 
@@ -16,11 +16,8 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -62,22 +59,22 @@ std::size_t largest_size(const Row& row, int ranks) {
   return memory_per_rank() / (lengths.in + lengths.out) * count;
 }
 
-std::vector<std::size_t> sizes_of(const Options& options, int ranks) {
-  if (!options.row->has_size) return {0};
+std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ranks) {
+  if (!row.has_size) return {0};
   std::vector<std::size_t> sizes;
   for (const std::size_t wanted : doubling_sizes(options.sizes)) {
-    const std::size_t size = fitting_size(*options.row, wanted, ranks);
+    const std::size_t size = fitting_size(row, wanted, ranks);
     if (size != 0 || wanted == 0) sizes.push_back(size);
   }
   if (sizes.empty()) {
     throw Refusal(
         fmt::format("-m: {} bytes are less than one float32 for each of the {} ranks", options.sizes.max, ranks));
   }
-  if (const std::size_t limit = largest_size(*options.row, ranks); sizes.back() > limit) {
+  if (const std::size_t limit = largest_size(row, ranks); sizes.back() > limit) {
     throw Refusal(
-        fmt::format("-m: {} bytes are too many: a rank's share of the memory holds the buffers for up to {} bytes; "
-                    "give a smaller MAX, or spread the ranks over more nodes",
-                    sizes.back(), limit));
+        fmt::format("-m: {} bytes are too many: a rank's share of the memory holds the buffers of {} for up to {} "
+                    "bytes; give a smaller MAX, or spread the ranks over more nodes",
+                    sizes.back(), row.name, limit));
   }
   if (options.compare && sizes.back() / sizeof(float) > std::numeric_limits<int>::max()) {
     throw Refusal("--compare: MPI counts no more than 2^31 - 1 elements, 8 GiB");
@@ -85,35 +82,32 @@ std::vector<std::size_t> sizes_of(const Options& options, int ranks) {
   return sizes;
 }
 
+/// Measures one collective.
 class Driver {
  public:
-  Driver(const Options& options, const Communicator& world);
-  bool run();
+  Driver(const Options& options, const Row& row, const Communicator& world, Outputs& outputs);
+  /// Throws   Refusal where none of the calls can be carried out by the algorithm that the user named.
+  void require_the_algorithm();
+  void run();
 
  private:
-  void open_outputs();
-  void require_the_algorithm();
   void run_table(std::string_view algorithm);
-  void record(const Point& point);
   [[nodiscard]] Call call_of(std::string_view algorithm, std::size_t bytes) const;
   Point measure(std::string_view algorithm, std::size_t bytes);
   void measure_times(const Call& call, Point& point);
   [[nodiscard]] bool validate(const Call& call, Run run, const Point& point, const char* side);
   [[nodiscard]] Effort effort(std::size_t bytes, double seconds) const;
-  void draw();
   void say(const std::string& text);
   void warn(const std::string& text);
 
   const Options& options_;
   const Row& row_;
   Communicator world_;
+  Outputs& outputs_;
   std::vector<std::size_t> sizes_;
   Buffer in_, out_;
   bool crowded_ = ranks_share_processors();
   Progress progress_;
-  std::ofstream json_;
-  bool plots_ = false;
-  std::vector<Point> points_;
   std::size_t done_ = 0, to_do_ = 0;
 };
 
@@ -121,16 +115,15 @@ Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks
   return row.lengths(sizes.back() / sizeof(float), static_cast<std::size_t>(ranks));
 }
 
-Driver::Driver(const Options& options, const Communicator& world)
+Driver::Driver(const Options& options, const Row& row, const Communicator& world, Outputs& outputs)
     : options_(options),
-      row_(*options.row),
+      row_(row),
       world_(world),
-      sizes_(sizes_of(options, world.size())),
+      outputs_(outputs),
+      sizes_(sizes_of(options, row, world.size())),
       in_(longest(row_, sizes_, world.size()).in),
       out_(longest(row_, sizes_, world.size()).out),
-      progress_(world.rank() == 0) {
-  open_outputs();
-}
+      progress_(world.rank() == 0) {}
 
 void Driver::say(const std::string& text) {
   progress_.clear();
@@ -144,27 +137,6 @@ void Driver::warn(const std::string& text) {
   if (world_.rank() == 0) fmt::print(stderr, "chorus-bench: {}\n", text);
 }
 
-// Everything that could lose the results later is found out now.
-void Driver::open_outputs() {
-  int error = 0;
-  if (world_.rank() == 0 && !options_.json_file.empty()) {
-    json_.open(options_.json_file);
-    error = json_ ? 0 : errno;
-  }
-  MPI_Bcast(&error, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (error != 0) throw Refusal(fmt::format("--json: cannot write {}: {}", options_.json_file, std::strerror(error)));
-  if (options_.plot_file.empty()) return;
-
-  if (world_.rank() == 0) {
-    plots_ = can_plot();
-    if (!plots_) warn("warning: no plot will be drawn: gnuplot is missing (Debian: apt install gnuplot-nox)");
-    if (plots_ && !std::ofstream(options_.plot_file)) error = errno;
-  }
-  MPI_Bcast(&error, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (error != 0) throw Refusal(fmt::format("--plot: cannot write {}: {}", options_.plot_file, std::strerror(error)));
-}
-
-/// Refuses an algorithm that can carry out none of the calls.
 void Driver::require_the_algorithm() {
   std::string refusal;
   for (const std::size_t bytes : sizes_) {
@@ -179,15 +151,11 @@ void Driver::require_the_algorithm() {
   throw Refusal(fmt::format("--algorithm {}: {}", options_.algorithm, refusal));
 }
 
-bool Driver::run() {
-  barrier(world_);  // finds what is wrong with the environment before anything is printed
-  if (options_.algorithm != "all") require_the_algorithm();
+void Driver::run() {
   const std::vector<std::string_view> algorithms =
       options_.algorithm == "all" ? algorithm_names(row_.name) : std::vector<std::string_view>{options_.algorithm};
   to_do_ = algorithms.size() * sizes_.size();
   for (const std::string_view algorithm : algorithms) run_table(algorithm);
-  draw();
-  return std::all_of(points_.begin(), points_.end(), [](const Point& point) { return point.valid || !point.applies; });
 }
 
 void Driver::run_table(std::string_view algorithm) {
@@ -199,21 +167,15 @@ void Driver::run_table(std::string_view algorithm) {
                           .check = options_.check,
                           .compare = options_.compare,
                           .crowded = crowded_};
-  const std::size_t first = points_.size();
+  const std::size_t first = outputs_.points().size();
   say(heading(form));
   for (const std::size_t bytes : sizes_) {
     progress_.show(fmt::format("{} {}: {} bytes ({} of {})", row_.name, algorithm, bytes, ++done_, to_do_));
     const Point point = measure(algorithm, bytes);
     say(line(form, point));
-    record(point);
+    outputs_.record(point);
   }
-  say(summary(std::span(points_).subspan(first)));
-}
-
-void Driver::record(const Point& point) {
-  points_.push_back(point);
-  if (!json_.is_open() || !point.applies) return;
-  if (!(json_ << json_line(point) << std::flush)) throw std::runtime_error("cannot write " + options_.json_file);
+  say(summary(std::span(outputs_.points()).subspan(first)));
 }
 
 Call Driver::call_of(std::string_view algorithm, std::size_t bytes) const {
@@ -281,13 +243,19 @@ Effort Driver::effort(std::size_t bytes, double seconds) const {
   return effort;
 }
 
-void Driver::draw() {
-  if (!plots_) return;
-  if (!plot(points_, options_.plot_file)) warn("warning: gnuplot could not draw " + options_.plot_file);
-}
-
 }  // namespace
 
-bool run_benchmark(const Options& options, const Communicator& world) { return Driver(options, world).run(); }
+bool run_benchmark(const Options& options, const Communicator& world) {
+  for (const Row& row : options.rows) static_cast<void>(sizes_of(options, row, world.size()));
+  Outputs outputs(options, world.rank());
+  barrier(world);  // finds what is wrong with the environment before anything is printed
+  for (const Row& row : options.rows) {
+    Driver driver(options, row, world, outputs);
+    if (options.rows.size() == 1 && options.algorithm != "all") driver.require_the_algorithm();
+    driver.run();
+  }
+  outputs.draw();
+  return std::ranges::all_of(outputs.points(), [](const Point& point) { return point.valid || !point.applies; });
+}
 
 }  // namespace chorus::bench

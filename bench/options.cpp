@@ -43,7 +43,9 @@ struct Arguments {
 void declare(CLI::App& app, Arguments& arguments) {
   Options& options = arguments.options;
   app.set_version_flag("--version", "chorus-bench " CHORUS_VERSION);
-  app.add_option("COLLECTIVE", arguments.collective, joined(collective_names()))->required();
+  app.add_option("COLLECTIVE", arguments.collective,
+                 joined(collective_names()) + "; all: one after another; list: print each with its algorithms")
+      ->required();
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
       ->type_name("[MIN:]MAX");
@@ -69,20 +71,30 @@ void declare(CLI::App& app, Arguments& arguments) {
       fmt::format("unknown {} '{}': did you mean '{}'? (there are {})", what, name, nearest(name, known), list));
 }
 
-const Row& row_of(std::string_view collective) {
+std::span<const Row> rows_of(std::string_view collective) {
+  const std::span<const Row> rows = table();
+  if (collective == "all") return rows;
   std::vector<std::string_view> names;
-  for (const Row& row : table()) {
-    if (row.name == collective) return row;
+  for (const Row& row : rows) {
+    if (row.name == collective) return {&row, 1};
     names.push_back(row.name);
   }
+  names.insert(names.end(), {"all", "list"});
   refuse_name("collective", collective, names);
 }
 
-void check_algorithm(const Options& options) {
-  std::vector<std::string_view> names = algorithm_names(options.row->name);
+void check_algorithm(std::string_view algorithm, const Row& row) {
+  std::vector<std::string_view> names = algorithm_names(row.name);
   names.insert(names.begin(), {"auto", "all"});
-  if (std::find(names.begin(), names.end(), options.algorithm) != names.end()) return;
-  refuse_name(fmt::format("{} algorithm", options.row->name), options.algorithm, names);
+  if (std::ranges::find(names, algorithm) != names.end()) return;
+  refuse_name(fmt::format("{} algorithm", row.name), algorithm, names);
+}
+
+void check_plot(std::span<const Row> rows) {
+  if (rows.size() > 1) throw Refusal("--plot draws one collective: name it instead of all");
+  if (!rows[0].has_size) {
+    throw Refusal(fmt::format("--plot draws latency against size, and {} has no size", rows[0].name));
+  }
 }
 
 std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64_t> number, const char* option) {
@@ -93,7 +105,7 @@ std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64
 
 Options interpret(Arguments& arguments) {
   Options& options = arguments.options;
-  options.row = &row_of(arguments.collective);
+  options.rows = rows_of(arguments.collective);
   try {
     if (!arguments.sizes.empty()) options.sizes = parse_size_range(arguments.sizes);
   } catch (const std::invalid_argument& error) {
@@ -102,13 +114,11 @@ Options interpret(Arguments& arguments) {
   options.iterations = at_least(1, arguments.iterations, "-i");
   options.warmup = at_least(0, arguments.warmup, "-x");
   options.compare = !arguments.compare.empty();
-  check_algorithm(options);
   if (options.reproducible && !options.json_file.empty()) {
     throw Refusal("--reproducible has no --json: a tuning file holds the times of plain calls");
   }
-  if (!options.plot_file.empty() && !options.row->has_size) {
-    throw Refusal(fmt::format("--plot draws latency against size, and {} has no size", options.row->name));
-  }
+  for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
+  if (!options.plot_file.empty()) check_plot(options.rows);
   return std::move(options);
 }
 
@@ -130,6 +140,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     throw Refusal(fmt::format("{} (see --help)", error.what()));
+  }
+  if (arguments.collective == "list") {
+    text = listing();
+    return std::nullopt;
   }
   return interpret(arguments);
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -18,7 +19,7 @@ struct Refusal : std::runtime_error {
 
 /// What the command line asks for.
 struct Options {
-  const Row* row = nullptr;
+  std::span<const Row> rows;  ///< the collectives to measure, one or all
   SizeRange sizes;
   std::optional<std::size_t> iterations;  ///< empty: as many as the OSU benchmarks, within a limit of time
   std::optional<std::size_t> warmup;      ///< empty: as many as the OSU benchmarks
@@ -31,8 +32,8 @@ struct Options {
   std::string plot_file;  ///< empty: none
 };
 
-/// Reads the command line. Empty where the user only asked for a text (help or the version), which is then in `text`.
-/// Throws   Refusal.
+/// Reads the command line. Empty where the user only asked for a text (help, the version or the list), which is then in
+/// `text`. Throws   Refusal.
 [[nodiscard]] std::optional<Options> parse_options(int argc, const char* const* argv, std::string& text);
 
 }  // namespace chorus::bench

@@ -7,6 +7,8 @@
 
 #include "validate.hpp"
 
+#include <vector>
+
 namespace chorus::bench {
 namespace {
 
@@ -15,6 +17,27 @@ constexpr int root = 0;
 int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
 /// Elements of one block of `data`, which has one for each rank.
 int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
+
+/// Blocks for which each rank's length is given, though here all are of one, as chorus and as MPI take them.
+struct BlockLists {
+  std::vector<std::size_t> counts;
+  std::vector<int> mpi_counts, mpi_displacements;
+};
+
+/// Made once for a size and kept, so that it takes no time.
+const BlockLists& blocks_of(const Call& call, int count) {
+  static BlockLists blocks;
+  const int ranks = call.world.size();
+  if (blocks.mpi_counts.empty() || blocks.mpi_counts[0] != count) {
+    blocks = {};
+    for (int rank = 0; rank < ranks; ++rank) {
+      blocks.counts.push_back(static_cast<std::size_t>(count));
+      blocks.mpi_counts.push_back(count);
+      blocks.mpi_displacements.push_back(rank * count);
+    }
+  }
+  return blocks;
+}
 
 constexpr Row rows[] = {
     {.name = "barrier",
@@ -150,6 +173,93 @@ constexpr Row rows[] = {
          },
      .validate = validate_exscan,
      .bus_factor = [](double) { return 1.0; }},
+    {.name = "allgatherv",
+     .title = "Allgatherv",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
+     .chorus =
+         [](const Call& call) {
+           allgatherv(call.world, call.in, call.out, blocks_of(call, count_of(call.in)).counts, call.options);
+         },
+     .native =
+         [](const Call& call) {
+           const BlockLists& blocks = blocks_of(call, count_of(call.in));
+           MPI_Allgatherv(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), blocks.mpi_counts.data(),
+                          blocks.mpi_displacements.data(), MPI_FLOAT, MPI_COMM_WORLD);
+         },
+     .validate = validate_allgather,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "gatherv",
+     .title = "Gatherv",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
+     .chorus =
+         [](const Call& call) {
+           gatherv(call.world, call.in, call.out, blocks_of(call, count_of(call.in)).counts, root, call.options);
+         },
+     .native =
+         [](const Call& call) {
+           const BlockLists& blocks = blocks_of(call, count_of(call.in));
+           MPI_Gatherv(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), blocks.mpi_counts.data(),
+                       blocks.mpi_displacements.data(), MPI_FLOAT, root, MPI_COMM_WORLD);
+         },
+     .validate = validate_gather,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "scatterv",
+     .title = "Scatterv",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count}; },
+     .chorus =
+         [](const Call& call) {
+           scatterv(call.world, call.in, blocks_of(call, count_of(call.out)).counts, call.out, root, call.options);
+         },
+     .native =
+         [](const Call& call) {
+           const BlockLists& blocks = blocks_of(call, count_of(call.out));
+           MPI_Scatterv(call.in.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
+                        call.out.data(), count_of(call.out), MPI_FLOAT, root, MPI_COMM_WORLD);
+         },
+     .validate = validate_scatter,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "alltoallv",
+     .title = "All-to-Allv",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count * ranks}; },
+     .chorus =
+         [](const Call& call) {
+           const auto& counts = blocks_of(call, block_of(call, call.in)).counts;
+           alltoallv(call.world, call.in, counts, call.out, counts, call.options);
+         },
+     .native =
+         [](const Call& call) {
+           const BlockLists& blocks = blocks_of(call, block_of(call, call.in));
+           MPI_Alltoallv(call.in.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
+                         call.out.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
+                         MPI_COMM_WORLD);
+         },
+     .validate = validate_alltoall,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "reduce_scatter",
+     .title = "Reduce_scatter",
+     .has_size = true,
+     .splits_input = true,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count / ranks}; },
+     .chorus =
+         [](const Call& call) {
+           reduce_scatter(call.world, call.in, call.out, blocks_of(call, count_of(call.out)).counts, ReduceOp::sum,
+                          call.options);
+         },
+     .native =
+         [](const Call& call) {
+           MPI_Reduce_scatter(call.in.data(), call.out.data(), blocks_of(call, count_of(call.out)).mpi_counts.data(),
+                              MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+         },
+     .validate = validate_reduce_scatter_block,
+     .bus_factor = [](double ranks) { return (ranks - 1) / ranks; }},
 };
 
 }  // namespace

@@ -28,8 +28,8 @@ struct Lengths {
 };
 
 /// A collective as the benchmark sees it. What "size" means follows the OSU benchmarks: the bytes one rank gives
-/// (bcast: the root; alltoall, scatter: to each rank; reduce_scatter_block: the whole input, so that each rank gets
-/// 1/ranks of it).
+/// (bcast: the root; alltoall, scatter: to each rank; reduce_scatter: the whole input, so that each rank gets 1/ranks
+/// of it; those with blocks of different lengths are called with equal ones).
 struct Row {
   std::string_view name;   ///< on the command line
   std::string_view title;  ///< in the heading

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/call.hpp"
+#include "base/section.hpp"
 #include "task/task.hpp"
 #include "transport/transport.hpp"
 
@@ -46,6 +47,9 @@ struct Arguments {
   std::byte* out = nullptr;
   detail::Operation::Join join = nullptr;  ///< the caller's own operation, where it has one
   const void* function = nullptr;          ///< for `join`
+  /// Where blocks differ in length (sections.hpp): what goes to each rank and comes from it; elsewhere empty.
+  std::span<const Section> in_sections = {};
+  std::span<const Section> out_sections = {};
 };
 
 /// One way to carry out a collective. Adding one: a file that exports such a row, and its name in meson.build.

@@ -30,7 +30,11 @@ void divide_average(const Transport& transport, const Arguments& arguments) {
   const Call& call = arguments.call;
   if (call.op != ReduceOp::average || !has_op(call.collective)) return;
   const int ranks = combined_ranks(transport, call);
-  if (ranks > 0) kernels::divide(arguments.out, call.count, call.type, ranks);
+  const bool lengths_differ = call.collective == Collective::reduce_scatter;
+  const std::size_t count =
+      lengths_differ ? arguments.in_sections[static_cast<std::size_t>(transport.rank())].bytes / call.element_bytes()
+                     : call.count;
+  if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
 }
 
 /// Ranks that do not take the same algorithm make different calls.

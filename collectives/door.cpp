@@ -22,10 +22,6 @@ namespace {
 
 using detail::CommunicatorState;
 
-[[noreturn]] void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
-}
-
 /// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
 const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
   if (!state.tuning) {
@@ -139,6 +135,10 @@ PersistentRequest prepare(const Communicator& comm, const Arguments& arguments, 
                           std::shared_ptr<const void> owner) {
   const CollectiveOptions lasting = lasting_options(comm.state(), arguments.call, options);
   return PersistentRequest([=] { return start(comm, arguments, lasting, owner); });
+}
+
+void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
 }
 
 void check_op(const CommunicatorState& state, Collective collective, DataType type,

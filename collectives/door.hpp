@@ -12,6 +12,7 @@
 #include <chorus/request.hpp>
 
 #include <memory>
+#include <string>
 
 namespace chorus {
 
@@ -37,6 +38,7 @@ void complete(detail::CommunicatorState& state, const Arguments& arguments, cons
 
 // The checks; each throws Error{invalid_argument} naming the collective, the argument, the rank and the remedy.
 
+[[noreturn]] void reject(const detail::CommunicatorState& state, Collective collective, const std::string& what);
 void check_op(const detail::CommunicatorState& state, Collective collective, DataType type,
               const detail::Operation& operation);
 void check_root(const detail::CommunicatorState& state, Collective collective, int root);

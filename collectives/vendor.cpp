@@ -19,18 +19,22 @@ class Completion final : public Leaf {
   std::uint64_t ticket_;
 };
 
+Native::Buffers buffers_of(const Arguments& arguments) {
+  return {arguments.in, arguments.out, arguments.in_sections, arguments.out_sections};
+}
+
 }  // namespace
 
 bool applies(const Problem& problem) { return problem.native; }
 
 Task<> run(Transport& transport, Arguments arguments) {
   Native& native = *transport.native();
-  Completion completion(native, native.start(arguments.call, {arguments.in, arguments.out}));
+  Completion completion(native, native.start(arguments.call, buffers_of(arguments)));
   co_await completion;
 }
 
 void now(Transport& transport, const Arguments& arguments) {
-  transport.native()->run(arguments.call, {arguments.in, arguments.out});
+  transport.native()->run(arguments.call, buffers_of(arguments));
 }
 
 }  // namespace chorus::vendor

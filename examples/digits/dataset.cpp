@@ -3,6 +3,8 @@
 
 #include "../program.hpp"
 
+#include <chorus/interop/eigen.hpp>
+
 #include <zlib.h>
 
 #include <array>
@@ -10,7 +12,6 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
-#include <span>
 #include <string_view>
 
 namespace digits {
@@ -108,7 +109,7 @@ Dataset load(const chorus::Communicator& world, const std::string& path) {
 
   data.images.resize(pixels, sizes[0]);
   data.labels.resize(sizes[0]);
-  chorus::bcast(world, std::span(data.images.data(), data.images.size()), 0);
+  chorus::bcast(world, chorus::elements(data.images), 0);
   chorus::bcast(world, data.labels, 0);
   return data;
 }

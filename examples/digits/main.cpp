@@ -11,6 +11,8 @@
 #include "dataset.hpp"
 #include "network.hpp"
 
+#include <chorus/interop/eigen.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -70,7 +72,7 @@ double train_epoch(const chorus::Communicator& world, const Dataset& data, std::
     auto gradient = sum.head(network.size());
     double& loss = sum[network.size()];
     loss = network.add_gradient(select(data, share(batch, world)), gradient);
-    collectives([&] { chorus::allreduce(world, std::span(sum.data(), sum.size()), chorus::ReduceOp::sum); });
+    collectives([&] { chorus::allreduce(world, chorus::elements(sum), chorus::ReduceOp::sum); });
     network.descend(gradient / static_cast<double>(batch.size()), settings.rate, settings.momentum);
     epoch_loss += loss;
   }

@@ -21,9 +21,14 @@ enum class Collective : std::uint8_t {
   gather,
   scatter,
   scan,
-  exscan
+  exscan,
+  allgatherv,
+  gatherv,
+  scatterv,
+  alltoallv,
+  reduce_scatter
 };
-inline constexpr int collective_count = 11;
+inline constexpr int collective_count = 16;
 
 /// What a Call names where ranks make communicators of one together.
 inline constexpr auto splitting = static_cast<Collective>(255);
@@ -41,8 +46,10 @@ struct Call {
   DataType type = DataType::uint8;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  std::size_t count = 0;       ///< elements of a rank's vector, or of one block where a vector has one for each rank
-  std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
+  /// Elements of a rank's vector; of one block where a vector has one for each rank; of all blocks together where their
+  /// lengths differ and every rank knows them, and 0 where none does.
+  std::size_t count = 0;
+  std::uint8_t algorithm = 0;      ///< its place in the list of the collective's algorithms, from 1; 0: not said
   Repeatability repeatability = Repeatability::none;
   std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
 

@@ -15,8 +15,9 @@ namespace chorus {
 namespace {
 
 constexpr std::array<std::string_view, collective_count> collectives = {
-    "barrier",  "bcast",  "reduce",  "allreduce", "allgather", "reduce_scatter_block",
-    "alltoall", "gather", "scatter", "scan",      "exscan"};
+    "barrier",  "bcast",    "reduce",    "allreduce",     "allgather", "reduce_scatter_block",
+    "alltoall", "gather",   "scatter",   "scan",          "exscan",    "allgatherv",
+    "gatherv",  "scatterv", "alltoallv", "reduce_scatter"};
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};
@@ -66,18 +67,25 @@ std::span<const std::string_view> collective_names() noexcept { return collectiv
 bool has_op(Collective collective) noexcept {
   return collective == Collective::reduce || collective == Collective::allreduce ||
          collective == Collective::reduce_scatter_block || collective == Collective::scan ||
-         collective == Collective::exscan;
+         collective == Collective::exscan || collective == Collective::reduce_scatter;
 }
 
 bool has_root(Collective collective) noexcept {
   return collective == Collective::bcast || collective == Collective::reduce || collective == Collective::gather ||
-         collective == Collective::scatter;
+         collective == Collective::scatter || collective == Collective::gatherv || collective == Collective::scatterv;
+}
+
+bool counts_differ(Collective collective) noexcept {
+  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
 }
 
 std::string describe(const Call& call) {
   std::string text(name(call.collective));
-  if (call.collective != Collective::barrier && call.collective != splitting)
+  if (counts_differ(call.collective)) {
+    text += fmt::format(" of {}", name(call.type));
+  } else if (call.collective != Collective::barrier && call.collective != splitting) {
     text += fmt::format(" of {} {}", call.count, name(call.type));
+  }
   if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);

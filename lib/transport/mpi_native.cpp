@@ -6,6 +6,7 @@
 
 #include <climits>
 #include <cstring>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -80,6 +81,26 @@ bool MpiNative::supports(const Call& call) const noexcept {
   return !has_op(call.collective) || reduces_rightly(call.type, call.op);
 }
 
+MpiNative::Lengths MpiNative::lengths_of(const Call& call, const Buffers& buffers) {
+  const std::size_t unit = has_op(call.collective) ? call.element_bytes() : 1;
+  const auto number = [&](std::size_t bytes) {
+    if (bytes / unit <= INT_MAX) return static_cast<int>(bytes / unit);
+    throw Error(ErrorCode::not_supported,
+                fmt::format("MPI's own {} takes counts and displacements up to {}, not {}; name another algorithm",
+                            name(call.collective), INT_MAX, bytes / unit));
+  };
+  Lengths lengths;
+  for (const Section& section : buffers.in_sections) {
+    lengths.in_counts.push_back(number(section.bytes));
+    lengths.in_offsets.push_back(number(section.offset));
+  }
+  for (const Section& section : buffers.out_sections) {
+    lengths.out_counts.push_back(number(section.bytes));
+    lengths.out_offsets.push_back(number(section.offset));
+  }
+  return lengths;
+}
+
 // MPICH 4.0 crashes in a blocking reduce in place on another root than rank 0: there it gets a copy.
 const void* MpiNative::input_of_reduce(const Call& call, const Buffers& buffers, const void* in) {
 #ifdef MPICH_VERSION
@@ -119,6 +140,59 @@ void MpiNative::run(const Call& call, const Buffers& buffers) {
       return check_mpi(MPI_Scan(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Scan");
     case Collective::exscan:
       return check_mpi(MPI_Exscan(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Exscan");
+    default:
+      return run_sections(call, buffers, t.in);
+  }
+}
+
+void MpiNative::run_sections(const Call& call, const Buffers& buffers, const void* in) {
+  const Lengths l = lengths_of(call, buffers);
+  void* const out = buffers.out;
+  const auto root = static_cast<std::size_t>(call.root);
+  switch (call.collective) {
+    case Collective::allgatherv:
+      return check_mpi(
+          MPI_Allgatherv(in, l.in_counts[0], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(), MPI_BYTE, comm_),
+          "MPI_Allgatherv");
+    case Collective::gatherv:
+      return check_mpi(MPI_Gatherv(in, l.in_counts[root], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(),
+                                   MPI_BYTE, call.root, comm_),
+                       "MPI_Gatherv");
+    case Collective::scatterv:
+      return check_mpi(
+          MPI_Scatterv(buffers.in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE,
+                       in == MPI_IN_PLACE ? MPI_IN_PLACE : out, l.out_counts[root], MPI_BYTE, call.root, comm_),
+          "MPI_Scatterv");
+    case Collective::alltoallv:
+      return check_mpi(MPI_Alltoallv(in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE, out, l.out_counts.data(),
+                                     l.out_offsets.data(), MPI_BYTE, comm_),
+                       "MPI_Alltoallv");
+    default:
+      return check_mpi(MPI_Reduce_scatter(in, out, l.in_counts.data(), mpi_type(call.type), mpi_op(call.op), comm_),
+                       "MPI_Reduce_scatter");
+  }
+}
+
+int MpiNative::start_sections(const Call& call, const Buffers& buffers, const void* in, const Lengths& l,
+                              MPI_Request& request) const {
+  void* const out = buffers.out;
+  const auto root = static_cast<std::size_t>(call.root);
+  switch (call.collective) {
+    case Collective::allgatherv:
+      return MPI_Iallgatherv(in, l.in_counts[0], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(), MPI_BYTE,
+                             comm_, &request);
+    case Collective::gatherv:
+      return MPI_Igatherv(in, l.in_counts[root], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(), MPI_BYTE,
+                          call.root, comm_, &request);
+    case Collective::scatterv:
+      return MPI_Iscatterv(buffers.in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE,
+                           in == MPI_IN_PLACE ? MPI_IN_PLACE : out, l.out_counts[root], MPI_BYTE, call.root, comm_,
+                           &request);
+    case Collective::alltoallv:
+      return MPI_Ialltoallv(in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE, out, l.out_counts.data(),
+                            l.out_offsets.data(), MPI_BYTE, comm_, &request);
+    default:
+      return MPI_Ireduce_scatter(in, out, l.in_counts.data(), mpi_type(call.type), mpi_op(call.op), comm_, &request);
   }
 }
 
@@ -126,6 +200,7 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
   const Translated t = translate(call, buffers, comm_);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
+  Lengths lengths;
   switch (call.collective) {
     case Collective::barrier:
       code = MPI_Ibarrier(comm_, &request);
@@ -160,10 +235,14 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
     case Collective::exscan:
       code = MPI_Iexscan(t.in, t.out, t.count, t.type, t.op, comm_, &request);
       break;
+    default:
+      lengths = lengths_of(call, buffers);
+      code = start_sections(call, buffers, t.in, lengths, request);
   }
   check_mpi(code, "a nonblocking collective of MPI");
   std::uint64_t ticket = 0;
   std::memcpy(&ticket, &request, sizeof request);
+  if (!lengths.in_counts.empty()) started_[ticket] = std::move(lengths);
   return ticket;
 }
 
@@ -172,6 +251,7 @@ bool MpiNative::test(std::uint64_t& ticket) {
   std::memcpy(&request, &ticket, sizeof request);
   int done = 0;
   check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done != 0 && !started_.empty()) started_.erase(ticket);
   std::memcpy(&ticket, &request, sizeof request);
   return done != 0;
 }

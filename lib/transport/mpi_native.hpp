@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace chorus {
@@ -22,10 +23,21 @@ class MpiNative final : public Native {
   [[nodiscard]] bool test(std::uint64_t& ticket) override;
 
  private:
+  /// Blocks of different lengths as MPI takes them: in bytes, or for reductions in elements.
+  struct Lengths {
+    std::vector<int> in_counts, in_offsets, out_counts, out_offsets;
+  };
+  [[nodiscard]] static Lengths lengths_of(const Call& call, const Buffers& buffers);
+  /// Those of blocks of different lengths; `in` may be MPI_IN_PLACE.
+  void run_sections(const Call& call, const Buffers& buffers, const void* in);
+  [[nodiscard]] int start_sections(const Call& call, const Buffers& buffers, const void* in, const Lengths& lengths,
+                                   MPI_Request& request) const;
+
   [[nodiscard]] const void* input_of_reduce(const Call& call, const Buffers& buffers, const void* in);
 
   MPI_Comm comm_;
   std::vector<std::byte> copy_;
+  std::map<std::uint64_t, Lengths> started_;  // MPI reads them until the call is complete
 };
 
 }  // namespace chorus

@@ -58,7 +58,7 @@ MpiChannel::MpiChannel(MPI_Comm comm, Name name) : name_(name) {
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   int* highest_tag = nullptr;
   int known = 0;
-  MPI_Comm_get_attr(comm_, MPI_TAG_UB, &highest_tag, &known);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest_tag, &known);  // no other communicator has it
   numbers_ = ((known != 0 ? *highest_tag : 32767) - tags_each + 1) / tags_each;
 }
 
@@ -78,8 +78,15 @@ std::vector<int> MpiChannel::ranks_of(MPI_Group group) const {
 }
 
 MpiChannel::Number MpiChannel::lowest_free(Number from) const {
-  while (used_.contains(from)) ++from;
-  return from;
+  const auto gap = gaps_.lower_bound(from);
+  return gap != gaps_.end() ? *gap : std::max(from, unused_from_);
+}
+
+bool MpiChannel::take(Number number) {
+  if (number < unused_from_) return gaps_.erase(number) == 1;
+  while (unused_from_ < number) gaps_.insert(gaps_.end(), unused_from_++);
+  ++unused_from_;
+  return true;
 }
 
 Task<MpiChannel::Number> MpiChannel::take_number(Highest highest) {
@@ -96,7 +103,7 @@ Task<MpiChannel::Number> MpiChannel::take_number(Highest highest) {
     bool free_here = false;
     {
       const std::scoped_lock lock(mutex_);
-      free_here = used_.insert(candidate).second;
+      free_here = take(candidate);
     }
     const Number taken_somewhere = co_await highest(free_here ? 0 : 1);
     if (taken_somewhere == 0) co_return candidate;
@@ -106,7 +113,7 @@ Task<MpiChannel::Number> MpiChannel::take_number(Highest highest) {
 
 void MpiChannel::release(Number number) {
   const std::scoped_lock lock(mutex_);
-  used_.erase(number);
+  gaps_.insert(number);
 }
 
 MpiRuntime& MpiRuntime::get(const char* function) {

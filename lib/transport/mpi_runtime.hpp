@@ -49,14 +49,18 @@ class MpiChannel {
   void release(Number number);
 
  private:
+  // Under mutex_:
   [[nodiscard]] Number lowest_free(Number from) const;
+  /// False where `number` is used.
+  [[nodiscard]] bool take(Number number);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Group group_ = MPI_GROUP_NULL;
   Name name_;
   int numbers_ = 0;  // how many the tags allow
   std::mutex mutex_;
-  std::set<Number> used_;
+  Number unused_from_ = 0;  // no number from here on is used,
+  std::set<Number> gaps_;   // nor are these below
 };
 
 /// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Threads may make

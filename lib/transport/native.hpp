@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/call.hpp"
+#include "base/section.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace chorus {
 
@@ -13,6 +15,8 @@ class Native {
   struct Buffers {
     const std::byte* in = nullptr;  ///< equal to `out` in place
     std::byte* out = nullptr;
+    std::span<const Section> in_sections = {};   ///< where blocks differ in length: what goes to each rank
+    std::span<const Section> out_sections = {};  ///< and what comes from it
   };
   Native() = default;
   Native(const Native&) = delete;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "base/names.hpp"
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +39,8 @@ std::string refusal_of(std::initializer_list<const char*> arguments) {
 
 TEST(CommandLine, HasTheOsuBenchmarksDefaults) {
   const Options options = parse({"allreduce"});
-  EXPECT_EQ(options.row->name, "allreduce");
+  ASSERT_EQ(options.rows.size(), 1U);
+  EXPECT_EQ(options.rows[0].name, "allreduce");
   EXPECT_EQ(options.sizes.min, 4U);
   EXPECT_EQ(options.sizes.max, 1U << 20U);
   EXPECT_FALSE(options.iterations || options.warmup || options.check || options.full || options.compare);
@@ -61,9 +65,26 @@ TEST(CommandLine, TakesReproducibleSumsButNotIntoATuningFile) {
   EXPECT_THAT(refusal_of({"allreduce", "--reproducible", "--json", "a.json"}), HasSubstr("--reproducible"));
 }
 
+TEST(CommandLine, TakesAllCollectives) {
+  const Options options = parse({"all", "--algorithm", "native"});
+  EXPECT_EQ(options.rows.data(), table().data());
+  EXPECT_EQ(options.rows.size(), table().size());
+}
+
+TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
+  std::string text;
+  ASSERT_FALSE(parse({"list"}, text));
+  for (const std::string_view collective : collective_names()) {
+    EXPECT_THAT("\n" + text, HasSubstr(fmt::format("\n{}\n  ", collective)));
+  }
+  EXPECT_THAT(text, testing::ContainsRegex("\nbcast\n(  .*\n)*  binomial +[^ \n]"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nallreduce\n(  .*\n)*  ring +[^ \n]"));
+}
+
 TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({}), HasSubstr("COLLECTIVE is required"));
   EXPECT_THAT(refusal_of({"alreduce"}), HasSubstr("unknown collective 'alreduce': did you mean 'allreduce'?"));
+  EXPECT_THAT(refusal_of({"lst"}), HasSubstr("did you mean 'list'?"));
   EXPECT_THAT(refusal_of({"allreduce", "--algorithm", "ring2"}),
               HasSubstr("unknown allreduce algorithm 'ring2': did you mean 'ring'?"));
   EXPECT_THAT(refusal_of({"allreduce", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
@@ -73,6 +94,8 @@ TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({"allreduce", "--compare", "nccl"}), HasSubstr("nccl"));
   EXPECT_THAT(refusal_of({"allreduce", "--nonsense"}), HasSubstr("--nonsense"));
   EXPECT_THAT(refusal_of({"barrier", "--plot", "a.svg"}), HasSubstr("barrier has no size"));
+  EXPECT_EQ(refusal_of({"all", "--plot", "a.svg"}), "--plot draws one collective: name it instead of all");
+  EXPECT_THAT(refusal_of({"all", "--algorithm", "ring"}), HasSubstr("unknown barrier algorithm 'ring'"));
 }
 
 TEST(CommandLine, AnswersHelpAndVersionWithATextOnly) {

@@ -211,6 +211,7 @@ TEST(Choose, CountsOnOneRankTheCallAndTheCopy) {
   const double copy_us = sizeof(float) * count / links.shared.megabytes_per_second;
   for (int kind = 0; kind < collective_count; ++kind) {
     const auto collective = static_cast<Collective>(kind);
+    if (counts_differ(collective)) continue;  // nothing is known of their lengths
     const bool copies = collective != Collective::barrier && collective != Collective::bcast;
     for (const bool native : {false, true}) {
       Problem problem = on_one_node(collective, collective == Collective::barrier ? 0 : count, 1);

@@ -64,7 +64,7 @@ std::vector<std::size_t> all_counts(Collective collective, int ranks, DataType t
 
 std::vector<Collective> every_collective() {
   std::vector<Collective> every;
-  for (int index = 0; index < collective_count; ++index) every.push_back(static_cast<Collective>(index));
+  for (int index = 0; index < even_collective_count; ++index) every.push_back(static_cast<Collective>(index));
   return every;
 }
 

@@ -58,6 +58,9 @@ decltype(auto) with_type(DataType type, Function&& function) {
   throw std::logic_error("opaque elements have no C++ type");
 }
 
+/// The collectives whose blocks are all of one length come first; sections_test.cpp has the others.
+inline constexpr int even_collective_count = static_cast<int>(Collective::allgatherv);
+
 [[nodiscard]] bool is_integer(DataType type) noexcept;
 [[nodiscard]] bool is_signed(DataType type) noexcept;
 [[nodiscard]] bool reduces(Collective collective) noexcept;

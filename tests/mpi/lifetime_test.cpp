@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -87,6 +88,44 @@ TEST(Lifetime, OfTwentyThousandCommunicatorsNothingStays) {
   EXPECT_LE(open_descriptors(), descriptors);
   EXPECT_LT(resident_mb(), before_mb + 8);
 }
+
+// For minutes: run by --gtest_also_run_disabled_tests --gtest_filter='*LifetimeSoak*'.
+
+TEST(LifetimeSoak, DISABLED_TenThousandCommunicatorsLiveTogether) {
+  const Communicator world = Communicator::world();
+  const std::ptrdiff_t descriptors = open_descriptors();
+  const double before_mb = resident_mb();
+  std::vector<Communicator> comms;
+  for (int number = 0; number < 10'000; ++number) {
+    comms.push_back(world.dup());
+    expect_that_it_works(comms.back());
+  }
+  EXPECT_LE(open_descriptors(), descriptors + 8);
+  EXPECT_LT(resident_mb(), before_mb + 400);
+  for (const Communicator& comm : comms) expect_that_it_works(comm);
+}
+
+/// The parts of one test, so that none takes longer than a test may.
+class LifetimeSoakPart : public testing::TestWithParam<int> {};
+
+TEST_P(LifetimeSoakPart, DISABLED_OfAHundredThousandCommunicatorsNothingStays) {
+  const Communicator world = Communicator::world();
+  const auto make_and_free = [&](int communicators) {
+    for (int number = 0; number < communicators; ++number) {
+      const Communicator comm = number % 2 == 0 ? world.dup() : *world.split(0, -world.rank());
+      if (number % 10 == 0) expect_that_it_works(comm);
+    }
+  };
+  static const auto [descriptors, before_mb] = [&] {
+    make_and_free(10'000);
+    return std::pair(open_descriptors(), resident_mb());
+  }();
+  make_and_free(100'000);
+  EXPECT_LE(open_descriptors(), descriptors);
+  EXPECT_LT(resident_mb(), before_mb + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfAMillion, LifetimeSoakPart, testing::Range(0, 10));
 
 }  // namespace
 }  // namespace chorus::test

@@ -53,6 +53,8 @@ void call_in_place(const Communicator& comm, const Call& call, const std::span<T
       return scan(comm, inout, call.op, options);
     case Collective::exscan:
       return exscan(comm, inout, call.op, options);
+    default:
+      throw std::logic_error("a collective the test does not know");
   }
 }
 
@@ -82,6 +84,8 @@ void call_out_of_place(const Communicator& comm, const Call& call, const Views<T
       return scan(comm, views.in, views.out, call.op, options);
     case Collective::exscan:
       return exscan(comm, views.in, views.out, call.op, options);
+    default:
+      throw std::logic_error("a collective the test does not know");
   }
 }
 
@@ -111,6 +115,8 @@ Request start_in_place(const Communicator& comm, const Call& call, const std::sp
       return iscan(comm, inout, call.op, options);
     case Collective::exscan:
       return iexscan(comm, inout, call.op, options);
+    default:
+      break;
   }
   throw std::logic_error("a collective the test does not know");
 }
@@ -141,6 +147,8 @@ Request start_out_of_place(const Communicator& comm, const Call& call, const Vie
       return iscan(comm, views.in, views.out, call.op, options);
     case Collective::exscan:
       return iexscan(comm, views.in, views.out, call.op, options);
+    default:
+      break;
   }
   throw std::logic_error("bcast has one buffer");
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/allgatherv.hpp>
+
+#include "door.hpp"
+#include "section_table.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace chorus::detail {
+namespace {
+
+constexpr Collective collective = Collective::allgatherv;
+
+Arguments checked(const SectionTable& table, const CommunicatorState& state, const Buffers& buffers,
+                  const BlockLayout& blocks) {
+  const auto me = static_cast<std::size_t>(state.rank());
+  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  lay_out(state, collective, {blocks, "blocks", buffers.out_count, buffers.element_bytes}, true, table.out());
+  const Section mine = in_place ? table.out()[me] : Section{0, buffers.in_count * buffers.element_bytes};
+  check_counts(state, collective, buffers, mine.bytes == table.out()[me].bytes,
+               "in has as many as the block of this rank in argument blocks");
+  if (!in_place) check_overlap(state, collective, buffers);
+  std::ranges::fill(table.in(), mine);
+  std::size_t all = 0;
+  for (const std::size_t count : blocks.counts) all += count;
+  Arguments arguments = arguments_of(collective, buffers, all);
+  arguments.in_sections = table.in();
+  arguments.out_sections = table.out();
+  return arguments;
+}
+
+}  // namespace
+
+void allgatherv(const Communicator& comm, const Buffers& buffers, const BlockLayout& blocks,
+                const CollectiveOptions& options) {
+  const SectionTable table(comm);
+  complete(comm.state(), checked(table, comm.state(), buffers, blocks), options);
+}
+
+Request iallgatherv(const Communicator& comm, const Buffers& buffers, const BlockLayout& blocks,
+                    const CollectiveOptions& options) {
+  const auto table = std::make_shared<SectionTable>(comm);
+  return start(comm, checked(*table, comm.state(), buffers, blocks), options, table);
+}
+
+PersistentRequest allgatherv_init(const Communicator& comm, const Buffers& buffers, const BlockLayout& blocks,
+                                  const CollectiveOptions& options) {
+  const auto table = std::make_shared<SectionTable>(comm);
+  return prepare(comm, checked(*table, comm.state(), buffers, blocks), options, table);
+}
+
+}  // namespace chorus::detail

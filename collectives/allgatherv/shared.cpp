@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared allgatherv: Every rank puts its block into its slots of the shared memory and copies everybody's out.
+// (sections.hpp)
+//
+// A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.
+
+#include "sections.hpp"
+
+namespace chorus::allgatherv_shared {
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary = "every rank passes its block through shared memory, and what is long by messages: all lengths in a node",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+    .applies = fits_memory,
+    .traffic = memory_traffic,
+    .run = pass_through_memory,
+    .arrives = true,
+};
+
+}  // namespace chorus::allgatherv_shared

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/alltoallw.hpp>
+
+#include "door.hpp"
+#include "section_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace chorus {
+namespace {
+
+constexpr Collective collective = Collective::alltoallv;
+
+/// Blocks anywhere in memory are sections behind the lowest of them, which is returned.
+template <class Byte>
+Byte* take_blocks(const detail::CommunicatorState& state, std::span<const std::span<Byte>> blocks, const char* argument,
+                  std::span<Section> sections) {
+  if (blocks.size() != sections.size()) {
+    reject(state, collective,
+           fmt::format("argument {} of alltoallw has {} blocks; give one for each of the {} ranks", argument,
+                       blocks.size(), sections.size()));
+  }
+  Byte* lowest = nullptr;
+  for (const std::span<Byte>& block : blocks) {
+    if (!block.empty() && (lowest == nullptr || std::less<>()(block.data(), lowest))) lowest = block.data();
+  }
+  for (std::size_t rank = 0; rank < sections.size(); ++rank) {
+    const std::span<Byte>& block = blocks[rank];
+    if (!block.empty()) sections[rank] = {static_cast<std::size_t>(block.data() - lowest), block.size()};
+  }
+  return lowest;
+}
+
+Arguments checked(const SectionTable& table, const detail::CommunicatorState& state,
+                  std::span<const std::span<const std::byte>> in, std::span<const std::span<std::byte>> out) {
+  const auto me = static_cast<std::size_t>(state.rank());
+  Arguments arguments{.call = {.collective = collective, .type = DataType::uint8}};
+  arguments.in = take_blocks(state, in, "in", table.in());
+  arguments.out = take_blocks(state, out, "out", table.out());
+  if (in[me].size() != out[me].size()) {
+    reject(state, collective, "what this rank gives itself differs in in and out of alltoallw; make both equally long");
+  }
+  arguments.in_sections = table.in();
+  arguments.out_sections = table.out();
+  return arguments;
+}
+
+}  // namespace
+
+void alltoallw(const Communicator& comm, std::span<const std::span<const std::byte>> in,
+               std::span<const std::span<std::byte>> out, const CollectiveOptions& options) {
+  const SectionTable table(comm);
+  complete(comm.state(), checked(table, comm.state(), in, out), options);
+}
+
+Request ialltoallw(const Communicator& comm, std::span<const std::span<const std::byte>> in,
+                   std::span<const std::span<std::byte>> out, const CollectiveOptions& options) {
+  const auto table = std::make_shared<SectionTable>(comm);
+  return start(comm, checked(*table, comm.state(), in, out), options, table);
+}
+
+PersistentRequest alltoallw_init(const Communicator& comm, std::span<const std::span<const std::byte>> in,
+                                 std::span<const std::span<std::byte>> out, const CollectiveOptions& options) {
+  const auto table = std::make_shared<SectionTable>(comm);
+  return prepare(comm, checked(*table, comm.state(), in, out), options, table);
+}
+
+}  // namespace chorus

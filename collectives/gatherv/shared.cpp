@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared gatherv: Every rank but the root puts its block into its slots of the shared memory; the root copies them out.
+// (sections.hpp)
+//
+// A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.
+
+#include "sections.hpp"
+
+namespace chorus::gatherv_shared {
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary =
+        "every rank passes its block to the root through shared memory, a slot's length at a time: all lengths in a "
+        "node",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+    .applies = fits_memory,
+    .traffic = memory_traffic,
+    .run = pass_through_memory,
+    .arrives = true,
+};
+
+}  // namespace chorus::gatherv_shared

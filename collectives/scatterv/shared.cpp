@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared scatterv: The root puts all blocks into its slots of the shared memory; every other rank copies its own out.
+// (sections.hpp)
+//
+// A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.
+
+#include "sections.hpp"
+
+namespace chorus::scatterv_shared {
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "shared",
+    .summary = "the root passes the blocks through shared memory, and what is long by messages: all lengths in a node",
+    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+    .applies = fits_memory,
+    .traffic = memory_traffic,
+    .run = pass_through_memory,
+    .arrives = true,
+};
+
+}  // namespace chorus::scatterv_shared

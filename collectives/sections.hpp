@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+
+namespace chorus {
+
+// What the collectives with blocks of different lengths have in common: rank r has the section in_sections[s] of `in`
+// for each rank s, and gets the section out_sections[s] of `out` from it. Sections nobody is to get are empty. In place
+// the sections a rank gives are those it gets.
+
+/// Through shared memory: every rank puts what it has for others into its slot, one section after another, behind a
+/// table that says where each lies; equal sections are put there once. What does not fit goes by message. A rank waits
+/// for those only who give it something. What the table says is compared with what is expected: throws Error{mismatch}.
+Task<> pass_through_memory(Transport& transport, Arguments arguments);
+[[nodiscard]] bool fits_memory(const Problem& problem);
+
+/// By messages between every two ranks; where the collective has a root, between it and the others only.
+Task<> pass_by_messages(Transport& transport, Arguments arguments);
+
+/// Of a collective in which each rank gives or gets `call.count` elements in all: what the two take.
+[[nodiscard]] Traffic memory_traffic(const Problem& problem);
+[[nodiscard]] Traffic message_traffic(const Problem& problem);
+
+}  // namespace chorus

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/block_layout.hpp>
+#include <chorus/communicator.hpp>
+#include <chorus/detail/buffers.hpp>
+#include <chorus/element.hpp>
+#include <chorus/export.hpp>
+#include <chorus/options.hpp>
+#include <chorus/request.hpp>
+
+namespace chorus {
+
+namespace detail {
+CHORUS_API void gatherv(const Communicator&, const Buffers&, const BlockLayout& blocks, int root,
+                        const CollectiveOptions&);
+CHORUS_API Request igatherv(const Communicator&, const Buffers&, const BlockLayout& blocks, int root,
+                            const CollectiveOptions&);
+CHORUS_API PersistentRequest gatherv_init(const Communicator&, const Buffers&, const BlockLayout& blocks, int root,
+                                          const CollectiveOptions&);
+}  // namespace detail
+
+/// Gives rank `root` the blocks of all ranks, which may differ in length.
+///
+/// Shapes   in [n], n as `blocks` on the root says for this rank; on the root out has the blocks where `blocks` says:
+///          block r is rank r's `in`. Elsewhere `out` and `blocks` are ignored and may be empty. Element type, root and
+///          options the same on every rank.
+/// Memory   host, any alignment; on the root `in` and `out` do not overlap (for one buffer: the overload below).
+/// Order    blocks until `in` may be reused and, on the root, `out` may be read.
+/// Throws   Error{invalid_argument} where a layout has not one count for each rank, a block leaves its buffer, blocks
+///          overlap or root is no rank,
+///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
+///          where ranks disagree on the call, or a rank gives another count than its peer expects; Error{timeout} or
+///          Error{peer_lost}: `out` is then unspecified and `comm` broken.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+void gatherv(const Communicator& comm, const In& in, Out&& out, const BlockLayout& blocks, int root,
+             const CollectiveOptions& options = {}) {
+  detail::gatherv(comm, detail::buffers(in, out), blocks, root, options);
+}
+
+/// The same in place: on the root its block stands in `inout` where it belongs; elsewhere `inout` is this rank's block.
+template <WritableElementRange InOut>
+void gatherv(const Communicator& comm, InOut&& inout, const BlockLayout& blocks, int root,
+             const CollectiveOptions& options = {}) {
+  detail::gatherv(comm, detail::buffers(inout), blocks, root, options);
+}
+
+/// Starts it and returns; the buffers belong to the request until it is complete.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+[[nodiscard]] Request igatherv(const Communicator& comm, const In& in, Out&& out, const BlockLayout& blocks, int root,
+                               const CollectiveOptions& options = {}) {
+  return detail::igatherv(comm, detail::buffers(in, out), blocks, root, options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] Request igatherv(const Communicator& comm, InOut&& inout, const BlockLayout& blocks, int root,
+                               const CollectiveOptions& options = {}) {
+  return detail::igatherv(comm, detail::buffers(inout), blocks, root, options);
+}
+
+/// Prepares it, to be started again and again; the buffers must live as long as the request.
+template <ElementRange In, class Out>
+requires ElementRanges<In, Out>
+[[nodiscard]] PersistentRequest gatherv_init(const Communicator& comm, const In& in, Out&& out,
+                                             const BlockLayout& blocks, int root,
+                                             const CollectiveOptions& options = {}) {
+  return detail::gatherv_init(comm, detail::buffers(in, out), blocks, root, options);
+}
+
+template <WritableElementRange InOut>
+[[nodiscard]] PersistentRequest gatherv_init(const Communicator& comm, InOut&& inout, const BlockLayout& blocks,
+                                             int root, const CollectiveOptions& options = {}) {
+  return detail::gatherv_init(comm, detail::buffers(inout), blocks, root, options);
+}
+
+}  // namespace chorus

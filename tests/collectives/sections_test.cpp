@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives whose blocks differ in length, through the arguments of their algorithms. Lengths are random: none, a
+// few bytes, or several slots.
+
+#include "base/names.hpp"
+#include "carry_out.hpp"
+#include "collectives/matrix.hpp"
+#include "collectives/oracle.hpp"
+
+#include <chorus/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+constexpr int gap = 5;  // bytes between two blocks, which nobody may touch
+
+/// The bytes of one rank's buffer, and where the blocks of the others lie in it.
+struct Side {
+  std::vector<std::byte> bytes;
+  std::vector<Section> sections;
+};
+
+std::byte content(int from, int to, std::size_t index) {
+  return static_cast<std::byte>(17 * from + 31 * to + static_cast<int>(index % 251));
+}
+
+/// What goes from rank to rank in one call: lengths[from][to].
+class Exchange {
+ public:
+  Exchange(const Call& call, int ranks, unsigned seed) : call_(call), ranks_(ranks) {
+    std::mt19937 random(seed);
+    const auto length = [&]() -> std::size_t {
+      constexpr std::size_t lengths[] = {0, 1, 7, 64, 700, 1024, 5000};
+      return lengths[random() % 7];
+    };
+    lengths_.assign(index(ranks), std::vector<std::size_t>(index(ranks)));
+    for (int from = 0; from < ranks; ++from) {
+      const std::size_t of_rank = length();
+      for (int to = 0; to < ranks; ++to) lengths_[index(from)][index(to)] = length_of(from, to, of_rank, length());
+    }
+  }
+
+  [[nodiscard]] const Call& call() const { return call_; }
+  /// Makes the lengths the same both ways.
+  void make_symmetric() {
+    for (int from = 0; from < ranks_; ++from) {
+      for (int to = 0; to < from; ++to) lengths_[index(from)][index(to)] = lengths_[index(to)][index(from)];
+    }
+  }
+
+  [[nodiscard]] Side given(int rank) const {
+    Side side;
+    const bool once = call_.collective == Collective::allgatherv;  // the same block for everybody
+    for (int to = 0; to < ranks_; ++to) {
+      if (once && to > 0) {
+        side.sections.push_back(side.sections[0]);
+        continue;
+      }
+      add(side, lengths_[index(rank)][index(to)]);
+      for (std::size_t i = 0; i < side.sections.back().bytes; ++i) {
+        side.bytes[side.sections.back().offset + i] = content(rank, once ? 0 : to, i);
+      }
+    }
+    return side;
+  }
+  [[nodiscard]] Side gotten(int rank) const {
+    Side side;
+    for (int from = ranks_ - 1; from >= 0; --from) add(side, lengths_[index(from)][index(rank)]);
+    std::ranges::reverse(side.sections);
+    return side;
+  }
+  void check(int rank, const Side& side) const {
+    Side expected = gotten(rank);
+    for (int from = 0; from < ranks_; ++from) {
+      const Section& section = expected.sections[index(from)];
+      const int to = call_.collective == Collective::allgatherv ? 0 : rank;
+      for (std::size_t i = 0; i < section.bytes; ++i) expected.bytes[section.offset + i] = content(from, to, i);
+    }
+    if (side.bytes != expected.bytes) throw std::runtime_error("a wrong result");
+  }
+
+ private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  static void add(Side& side, std::size_t length) {
+    side.sections.push_back({side.bytes.size(), length});
+    side.bytes.resize(side.bytes.size() + length + gap);
+  }
+  [[nodiscard]] std::size_t length_of(int from, int to, std::size_t of_rank, std::size_t of_pair) const {
+    switch (call_.collective) {
+      case Collective::allgatherv:
+        return of_rank;
+      case Collective::gatherv:
+        return to == call_.root ? of_pair : 0;
+      case Collective::scatterv:
+        return from == call_.root ? of_pair : 0;
+      default:
+        return of_pair;
+    }
+  }
+
+  Call call_;
+  int ranks_;
+  std::vector<std::vector<std::size_t>> lengths_;
+};
+
+Arguments arguments_of(const Call& call, const Side& in, Side& out) {
+  return {.call = call,
+          .in = in.bytes.data(),
+          .out = out.bytes.data(),
+          .in_sections = in.sections,
+          .out_sections = out.sections};
+}
+
+/// A rank's buffers hold no more than the tables say, so that AddressSanitizer sees what leaves them.
+Task<> perform(const Algorithm& algorithm, Transport& transport, const Exchange& exchange) {
+  const Side in = exchange.given(transport.rank());
+  Side out = exchange.gotten(transport.rank());
+  const Arguments arguments = arguments_of(exchange.call(), in, out);
+  co_await carry_out(algorithm, transport, arguments, false);
+  exchange.check(transport.rank(), out);
+}
+
+/// Of alltoallv, with equal lengths both ways: the block that comes replaces the one that goes.
+Task<> perform_in_place(const Algorithm& algorithm, Transport& transport, Exchange exchange) {
+  exchange.make_symmetric();
+  const Side in = exchange.given(transport.rank());
+  Side inout = exchange.gotten(transport.rank());
+  for (std::size_t rank = 0; rank < in.sections.size(); ++rank) {
+    std::memcpy(inout.bytes.data() + inout.sections[rank].offset, in.bytes.data() + in.sections[rank].offset,
+                in.sections[rank].bytes);
+  }
+  Arguments arguments = arguments_of(exchange.call(), inout, inout);
+  co_await carry_out(algorithm, transport, arguments, false);
+  exchange.check(transport.rank(), inout);
+}
+
+class Sections : public testing::TestWithParam<std::tuple<Collective, MatrixCase>> {};
+
+TEST_P(Sections, ArriveWhereTheyBelong) {
+  const Collective collective = std::get<0>(GetParam());
+  const MatrixCase& matrix_case = std::get<1>(GetParam());
+  for (const Layout& layout : layouts(matrix_case.ranks)) {
+    const auto world = make_world({matrix_case.kind, matrix_case.ranks, layout.nodes, slot_bytes});
+    const Algorithm& algorithm = *matrix_case.algorithm;
+    if (!algorithm.applies(problem_of({.collective = collective}, world->transport(0)))) continue;
+    std::vector<Exchange> exchanges;
+    for (unsigned seed = 0; seed < 6; ++seed) {
+      const int root = static_cast<int>(seed) % matrix_case.ranks;
+      exchanges.emplace_back(Call{.collective = collective, .root = root}, matrix_case.ranks, seed);
+    }
+    ASSERT_NO_THROW(world->run([&](Transport& transport) -> Task<> {
+      for (const Exchange& exchange : exchanges) {
+        co_await perform(algorithm, transport, exchange);
+        if (collective == Collective::alltoallv) co_await perform_in_place(algorithm, transport, exchange);
+      }
+    })) << layout.name;
+  }
+}
+
+std::vector<std::tuple<Collective, MatrixCase>> cases() {
+  std::vector<std::tuple<Collective, MatrixCase>> all;
+  for (const Collective collective :
+       {Collective::allgatherv, Collective::gatherv, Collective::scatterv, Collective::alltoallv}) {
+    for (const MatrixCase& matrix_case : matrix_of(collective)) all.emplace_back(collective, matrix_case);
+  }
+  return all;
+}
+
+std::string name_of_case(const testing::TestParamInfo<std::tuple<Collective, MatrixCase>>& info) {
+  const auto& [collective, matrix_case] = info.param;
+  return std::string(name(collective)) + "_" + name_of({matrix_case, info.index});
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Sections, testing::ValuesIn(cases()), name_of_case);
+
+TEST(SectionsThatDisagree, AreAMismatchWithBothLengths) {
+  for (const Algorithm* algorithm : algorithms(Collective::gatherv)) {
+    if (algorithm->name == "native") continue;
+    std::string told;
+    const auto call = [&](Transport& transport) -> Task<> {
+      const std::vector<std::byte> in(static_cast<std::size_t>(transport.rank() == 1 ? 12 : 10));
+      std::vector<std::byte> out(20);
+      std::vector<Section> from = {{0, transport.rank() == 0 ? 10U : 0U}, {10, transport.rank() == 0 ? 10U : 0U}};
+      const std::vector<Section> to = {{0, in.size()}, {}};
+      const Arguments arguments{.call = {.collective = Collective::gatherv},
+                                .in = in.data(),
+                                .out = out.data(),
+                                .in_sections = to,
+                                .out_sections = from};
+      try {
+        co_await carry_out(*algorithm, transport, arguments, false);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), algorithm->name == "shared" ? ErrorCode::mismatch : ErrorCode::transport);
+        told = error.message();
+      }
+    };
+    on_every_rank({.kind = WorldKind::threads, .ranks = 2}, call);
+    EXPECT_NE(told.find("12 bytes"), told.npos) << algorithm->name << ": " << told;
+    EXPECT_NE(told.find("10"), told.npos) << algorithm->name << ": " << told;
+  }
+}
+
+/// Element i of what rank r contributes is r + i; blocks of several lengths, also none.
+TEST(ReduceScatter, GivesEachRankItsBlock) {
+  for (const WorldKind kind : {WorldKind::simulated, WorldKind::threads}) {
+    for (int ranks = 1; ranks <= 7; ++ranks) {
+      for (const Algorithm* algorithm : algorithms(Collective::reduce_scatter)) {
+        const auto world = make_world({.kind = kind, .ranks = ranks});
+        std::vector<Section> blocks;
+        for (int rank = 0; rank < ranks; ++rank) {
+          const Section last = blocks.empty() ? Section() : blocks.back();
+          blocks.push_back(
+              {last.offset + last.bytes, 4 * static_cast<std::size_t>(rank % 3 == 1 ? 0 : 300 * rank + 1)});
+        }
+        const std::size_t count = (blocks.back().offset + blocks.back().bytes) / 4;
+        const Call call{.collective = Collective::reduce_scatter, .type = DataType::int32, .count = count};
+        if (!algorithm->applies(problem_of(call, world->transport(0)))) continue;
+        world->run([&](Transport& transport) -> Task<> {
+          for (const bool in_place : {false, true}) {
+            std::vector<std::int32_t> in(count);
+            for (std::size_t i = 0; i < count; ++i) in[i] = transport.rank() + static_cast<std::int32_t>(i);
+            const Section mine = blocks[static_cast<std::size_t>(transport.rank())];
+            std::vector<std::int32_t> out(mine.bytes / 4);
+            auto* const result = reinterpret_cast<std::byte*>(in_place ? in.data() : out.data());
+            const Arguments arguments{.call = call,
+                                      .in = reinterpret_cast<const std::byte*>(in.data()),
+                                      .out = result,
+                                      .in_sections = blocks};
+            co_await carry_out(*algorithm, transport, arguments, false);
+            for (std::size_t i = 0; i < out.size(); ++i) {
+              const auto index = static_cast<std::int32_t>(mine.offset / 4 + i);
+              const std::int32_t expected = transport.size() * index + transport.size() * (transport.size() - 1) / 2;
+              if ((in_place ? in : out)[i] != expected) throw std::runtime_error("a wrong result");
+            }
+          }
+        });
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace chorus::test
