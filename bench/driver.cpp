@@ -159,7 +159,7 @@ void Driver::run() {
 }
 
 void Driver::run_table(std::string_view algorithm) {
-  const TableForm form = {.title = std::string(row_.title),
+  const TableForm form = {.title = std::string(row_.title) + (options_.reproducible ? " (reproducible)" : ""),
                           .algorithm = std::string(algorithm),
                           .ranks = world_.size(),
                           .has_size = row_.has_size,
@@ -182,6 +182,7 @@ Call Driver::call_of(std::string_view algorithm, std::size_t bytes) const {
   const auto ranks = static_cast<std::size_t>(world_.size());
   const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
   Call call = {.world = world_, .in = in_.first(lengths.in), .out = out_.first(lengths.out), .options = {}};
+  call.options.reproducible = options_.reproducible;
   if (algorithm != "auto") call.options.algorithm = algorithm;
   return call;
 }

@@ -59,6 +59,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--compare", arguments.compare, "measure MPI's own collective in turn with chorus and print the ratio")
       ->check(CLI::IsMember({"native"}).description(""))
       ->type_name("native");
+  app.add_flag("--reproducible", options.reproducible, "exact sums: the same bits for every order of the ranks");
   app.add_option("--json", options.json_file, "also write one JSON object per line and size")->type_name("FILE");
   app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")->type_name("FILE.svg");
 }
@@ -113,6 +114,9 @@ Options interpret(Arguments& arguments) {
   options.iterations = at_least(1, arguments.iterations, "-i");
   options.warmup = at_least(0, arguments.warmup, "-x");
   options.compare = !arguments.compare.empty();
+  if (options.reproducible && !options.json_file.empty()) {
+    throw Refusal("--reproducible has no --json: a tuning file holds the times of plain calls");
+  }
   for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
   if (!options.plot_file.empty()) check_plot(options.rows);
   return std::move(options);

@@ -27,6 +27,7 @@ struct Options {
   bool full = false;
   std::string algorithm = "auto";  ///< a registered name, "auto" or "all"
   bool compare = false;
+  bool reproducible = false;
   std::string json_file;  ///< empty: none
   std::string plot_file;  ///< empty: none
 };

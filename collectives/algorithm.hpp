@@ -64,6 +64,9 @@ struct Algorithm {
   void (*now)(Transport&, const Arguments&) = nullptr;
   /// True where its first round in shared memory is the arrival of every rank, so that the door need not ask for one.
   bool arrives = false;
+  /// True where Reduction::all gets the contributions of all ranks to an element at once, so that a sum can be exact
+  /// and rounded once. Others carry the exact sums of reproducible calls as elements that a function joins.
+  bool at_once = false;
 };
 
 /// Every algorithm of `collective`, in the order of meson.build.

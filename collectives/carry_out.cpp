@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "base/names.hpp"
+#include "exact_sums.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
@@ -29,7 +30,11 @@ void divide_average(const Transport& transport, const Arguments& arguments) {
   const Call& call = arguments.call;
   if (call.op != ReduceOp::average || !has_op(call.collective)) return;
   const int ranks = combined_ranks(transport, call);
-  if (ranks > 0) kernels::divide(arguments.out, call.count, call.type, ranks);
+  const bool lengths_differ = call.collective == Collective::reduce_scatter;
+  const std::size_t count =
+      lengths_differ ? arguments.in_sections[static_cast<std::size_t>(transport.rank())].bytes / call.element_bytes()
+                     : call.count;
+  if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
 }
 
 /// Ranks that do not take the same algorithm make different calls.
@@ -64,7 +69,12 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, with_algorithm(arguments.call, algorithm));
-  co_await algorithm.run(transport, arguments);
+  if (carries_exact_sums(algorithm, arguments.call)) {
+    const bool gets_result = combined_ranks(transport, arguments.call) > 0;
+    co_await run_with_exact_sums(algorithm, transport, arguments, gets_result);
+  } else {
+    co_await algorithm.run(transport, arguments);
+  }
   divide_average(transport, arguments);
 }
 
@@ -97,7 +107,8 @@ Problem problem_of(const Call& call, const Transport& transport) {
   }
   problem.shared = transport.shared() != nullptr;
   if (const SharedGroup* memory = transport.node_memory()) problem.slot_bytes = memory->slot_bytes();
-  problem.native = transport.native() != nullptr && transport.native()->supports(call);
+  problem.native =
+      call.repeatability == Repeatability::none && transport.native() != nullptr && transport.native()->supports(call);
   return problem;
 }
 

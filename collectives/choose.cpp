@@ -2,6 +2,7 @@
 #include "choose.hpp"
 
 #include "base/names.hpp"
+#include "exact_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,11 @@ std::string variable_of(Collective collective) {
   std::string variable = fmt::format("CHORUS_{}", name(collective));
   std::ranges::transform(variable, variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
   return variable;
+}
+
+/// `problem` as `algorithm` solves it.
+Problem carried(const Algorithm& algorithm, const Problem& problem) {
+  return carries_exact_sums(algorithm, problem.call) ? with_exact_sums(problem) : problem;
 }
 
 double best_known(const Candidate& candidate, bool measured_only) {
@@ -58,13 +64,15 @@ const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
 
 Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning) {
   Choice choice;
+  const bool reproducible = problem.call.repeatability == Repeatability::reproducible;
   for (const Algorithm* algorithm : algorithms(problem.call.collective)) {
     Candidate candidate;
     candidate.algorithm = algorithm;
-    candidate.applies = algorithm->applies(problem);
+    const Problem own = carried(*algorithm, problem);
+    candidate.applies = algorithm->applies(own);
     if (candidate.applies) {
-      candidate.predicted_us = predicted_us(*algorithm, problem, tuning.links);
-      candidate.measured_us = tuning.microseconds(problem, algorithm->name);
+      candidate.predicted_us = predicted_us(*algorithm, own, tuning.links);
+      if (!reproducible) candidate.measured_us = tuning.microseconds(problem, algorithm->name);  // of plain sums
     }
     choice.candidates.push_back(candidate);
   }

@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "kernels/kernels.hpp"
+#include "repeatability.hpp"
 #include "transport/native.hpp"
 #include "transport/pending_call.hpp"
 #include "vendor.hpp"
@@ -21,17 +22,17 @@ namespace {
 
 using detail::CommunicatorState;
 
-/// What rank 0's tuning file says. The first look at it also checks the algorithms that the environment names.
-const Tuning& tuning_of(CommunicatorState& state) {
+/// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
+const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
   if (!state.tuning) {
     for (int index = 0; index < collective_count; ++index) {
       const Problem problem{.call = {.collective = static_cast<Collective>(index)}, .native = true};
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    state.tuning = std::make_shared<const Tuning>(Tuning::parse(state.settings().tuning, LinkModel::of(state.pace())));
+    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace());
   }
-  return *static_cast<const Tuning*>(state.tuning.get());
+  return static_cast<const Tunings*>(state.tuning.get())->of(call);
 }
 
 /// With the name as the table of algorithms has it, which lives for ever. Throws where there is no such algorithm.
@@ -55,8 +56,24 @@ CollectiveOptions lasting_options(CommunicatorState& state, const Call& call, co
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options,
              std::shared_ptr<const void> /*owner*/) {
   if (!state.ready()) co_await state.set_up();
+  arguments.call = asking_for(wanted(options, state.settings()), arguments.call);
   const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
   co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
+}
+
+/// Carries out a call on a communicator that is set up.
+void complete_ready(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
+  const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
+  // Inside MPI's own collective nobody looks at the clock, hears of others or drives requests that these wait for.
+  // Where not all have arrived in shared memory before, and where a limit is set, it is polled.
+  const bool compare = state.settings().compare;
+  const bool polled = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0 ||
+                      !state.transport().nodes().empty();
+  if (algorithm.now != nullptr && (algorithm.arrives || !polled)) {
+    carry_out_now(algorithm, state.transport(), arguments);
+  } else {
+    state.drive(carry_out(algorithm, state.transport(), arguments, compare));
+  }
 }
 
 }  // namespace
@@ -75,7 +92,7 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
   Problem problem = problem_of(call, state.transport());
   // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
   if (form == Form::request && !named) problem.native = false;
-  const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state));
+  const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state, call));
   state.algorithm_name = algorithm_name;
   known = {key, choice.algorithm, named, form == Form::request};
   return *choice.algorithm;
@@ -83,7 +100,7 @@ const Algorithm& chosen(CommunicatorState& state, const Call& call, const Collec
 
 bool left_to_vendor(CommunicatorState& state, const Call& call) {
   if (!state.ready() || state.settings().timeout.count() > 0 || state.settings().compare) return false;
-  return chosen(state, call, {}, Form::blocking).run == vendor::run;
+  return chosen(state, asking_for(wanted({}, state.settings()), call), {}, Form::blocking).run == vendor::run;
 }
 
 void complete(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
@@ -92,16 +109,12 @@ void complete(CommunicatorState& state, const Arguments& arguments, const Collec
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
-    const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
-    // Inside MPI's own collective nobody looks at the clock, hears of others or drives requests that these wait for.
-    // Where not all have arrived in shared memory before, and where a limit is set, it is polled.
-    const bool compare = state.settings().compare;
-    const bool polled = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0 ||
-                        !state.transport().nodes().empty();
-    if (algorithm.now != nullptr && (algorithm.arrives || !polled)) {
-      carry_out_now(algorithm, state.transport(), arguments);
+    if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
+      Arguments repeatable = arguments;
+      repeatable.call = asking_for(repeatability, arguments.call);
+      complete_ready(state, repeatable, options);
     } else {
-      state.drive(carry_out(algorithm, state.transport(), arguments, compare));
+      complete_ready(state, arguments, options);
     }
   } catch (...) {
     state.fail(arguments.call);

@@ -15,7 +15,7 @@ class Reduction {
  public:
   explicit Reduction(const Arguments& arguments) noexcept
       : element_(arguments.call.element_bytes()),
-        reduce_(arguments.join == nullptr ? kernels::reduce(arguments.call.type, arguments.call.op) : nullptr),
+        reduce_(kernel_of(arguments)),
         join_(arguments.join),
         function_(arguments.function) {}
 
@@ -33,6 +33,12 @@ class Reduction {
   }
 
  private:
+  static kernels::Reduce kernel_of(const Arguments& arguments) noexcept {
+    if (arguments.join != nullptr) return nullptr;
+    if (arguments.call.repeatability == Repeatability::reproducible) return kernels::exact_sum(arguments.call.type);
+    return kernels::reduce(arguments.call.type, arguments.call.op);
+  }
+
   void join(std::byte* out, ConstBytes left, ConstBytes right) const {
     const std::byte* inputs[] = {left.data(), right.data()};
     all(out, inputs, left.size());

@@ -33,4 +33,21 @@ struct Tuning {
   [[nodiscard]] std::optional<double> microseconds(const Problem& problem, std::string_view algorithm) const;
 };
 
+/// A tuning file beside the machine as it was measured in this run, and beside the built-in model.
+class Tunings {
+ public:
+  /// Reads the text of a tuning file; throws as Tuning::parse.
+  Tunings(const std::string& text, const Pace& pace)
+      : measured_(Tuning::parse(text, LinkModel::of(pace))), built_in_(Tuning::parse(text)) {}
+
+  /// What the algorithm of `call` is chosen by: for a deterministic one nothing that another run would measure anew.
+  [[nodiscard]] const Tuning& of(const Call& call) const noexcept {
+    return call.repeatability == Repeatability::deterministic ? built_in_ : measured_;
+  }
+
+ private:
+  Tuning measured_;
+  Tuning built_in_;
+};
+
 }  // namespace chorus

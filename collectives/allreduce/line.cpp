@@ -22,6 +22,7 @@ const Algorithm algorithm{
     .run = OneShot::run,
     .now = OneShot::now,
     .arrives = true,
+    .at_once = true,
 };
 
 }  // namespace chorus::allreduce_line

@@ -108,6 +108,7 @@ const Algorithm algorithm{
     .traffic = traffic,
     .run = run,
     .arrives = true,
+    .at_once = true,
 };
 
 }  // namespace chorus::allreduce_shared

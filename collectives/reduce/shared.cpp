@@ -68,6 +68,7 @@ const Algorithm algorithm{
     .traffic = traffic,
     .run = run,
     .arrives = true,
+    .at_once = true,
 };
 
 }  // namespace chorus::reduce_shared

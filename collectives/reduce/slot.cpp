@@ -21,6 +21,7 @@ const Algorithm algorithm{
     .run = OneShot::run,
     .now = OneShot::now,
     .arrives = true,
+    .at_once = true,
 };
 
 }  // namespace chorus::reduce_slot

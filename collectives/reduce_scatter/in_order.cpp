@@ -54,6 +54,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .at_once = true,
 };
 
 }  // namespace chorus::reduce_scatter_in_order

@@ -62,6 +62,7 @@ const Algorithm algorithm{
     .traffic = traffic,
     .run = run,
     .arrives = true,
+    .at_once = true,
 };
 
 }  // namespace chorus::reduce_scatter_shared

@@ -53,6 +53,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .at_once = true,
 };
 
 }  // namespace chorus::reduce_scatter_block_in_order

@@ -27,7 +27,8 @@ CHORUS_API PersistentRequest allreduce_init(const Communicator&, const Buffers&,
 /// Shapes   in [n], out [n]; n, element type, op and options the same on every rank; n may be 0.
 /// Memory   host, any alignment; `in` and `out` do not overlap (for one buffer: the overload below).
 /// Order    blocks until `out` may be read and `in` reused.
-/// Result   bitwise the same on every rank; the order of the additions is the algorithm's.
+/// Result   bitwise the same on every rank; the order of the additions is the algorithm's, unless
+///          the options ask for reproducible sums.
 /// Throws   Error{invalid_argument} where in.size() != out.size(), the buffers overlap or op does not suit the
 ///          type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
 ///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then

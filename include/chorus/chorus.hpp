@@ -15,6 +15,7 @@
 #include <chorus/element.hpp>               // IWYU pragma: export
 #include <chorus/environment.hpp>           // IWYU pragma: export
 #include <chorus/error.hpp>                 // IWYU pragma: export
+#include <chorus/exact_sum.hpp>             // IWYU pragma: export
 #include <chorus/exscan.hpp>                // IWYU pragma: export
 #include <chorus/gather.hpp>                // IWYU pragma: export
 #include <chorus/gatherv.hpp>               // IWYU pragma: export

@@ -12,6 +12,12 @@ struct CollectiveOptions {
   std::string_view algorithm = {};
   /// After this long the call throws Error{timeout} on all waiting ranks; zero: CHORUS_TIMEOUT decides.
   std::chrono::nanoseconds timeout = {};
+  /// The same bits on every run with the same ranks in the same places. CHORUS_DETERMINISTIC=1 does it for all calls.
+  bool deterministic = false;
+  /// Sums and averages of float, double and their complex types are exact and rounded once: the same bits whatever the
+  /// order and place of the ranks and the algorithm. Other reductions are deterministic. CHORUS_REPRODUCIBLE=1 does it
+  /// for all calls.
+  bool reproducible = false;
 };
 
 }  // namespace chorus

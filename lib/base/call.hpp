@@ -37,6 +37,9 @@ inline constexpr auto splitting = static_cast<Collective>(255);
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);
 inline constexpr auto ordered_function = static_cast<ReduceOp>(255);
 
+/// What is asked of the bits of a reduction's result (see CollectiveOptions).
+enum class Repeatability : std::uint8_t { none, deterministic, reproducible };
+
 /// What the ranks of a communicator must agree about when they call a collective.
 struct Call {
   Collective collective = Collective::barrier;
@@ -47,6 +50,7 @@ struct Call {
   /// lengths differ and every rank knows them, and 0 where none does.
   std::size_t count = 0;
   std::uint8_t algorithm = 0;      ///< its place in the list of the collective's algorithms, from 1; 0: not said
+  Repeatability repeatability = Repeatability::none;
   std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
 
   [[nodiscard]] std::size_t element_bytes() const noexcept {
@@ -65,9 +69,11 @@ struct Call {
 /// 40 bits that are the same on ranks that make the same call, and almost surely different otherwise.
 [[nodiscard]] constexpr std::uint64_t signature(const Call& call) noexcept {
   std::uint64_t word = static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
+                       static_cast<std::uint64_t>(call.repeatability) << 14U |
                        static_cast<std::uint64_t>(call.op) << 16U |
                        static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 24U |
                        static_cast<std::uint64_t>(call.algorithm) << 56U;
+  static_assert(data_type_count <= 1 << 6U);
   word ^= static_cast<std::uint64_t>(call.opaque_bytes) * 0xA0761D6478BD642FU;
   word = (word ^ call.count * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;  // a bijection of each, mixed
   return word >> 24U;

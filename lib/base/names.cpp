@@ -89,6 +89,8 @@ std::string describe(const Call& call) {
   if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);
   if (has_op(call.collective)) text += fmt::format(" by {}", name(call.op));
   if (has_root(call.collective)) text += fmt::format(" with root {}", call.root);
+  if (call.repeatability == Repeatability::deterministic) text += ", deterministic";
+  if (call.repeatability == Repeatability::reproducible) text += ", reproducible";
   return text;
 }
 

@@ -84,9 +84,14 @@ void set_log(Settings& settings, std::string_view variable, std::string_view val
   settings.log = value == "info";
 }
 
+bool parse_switch(std::string_view variable, std::string_view value) {
+  if (value != "0" && value != "1") reject(variable, value, "expected 1 or 0");
+  return value == "1";
+}
+
 /// For what libchorus-mpi.so reads itself, in every process.
 void check_switch(Settings& /*settings*/, std::string_view variable, std::string_view value) {
-  if (value != "0" && value != "1") reject(variable, value, "expected 1 or 0");
+  static_cast<void>(parse_switch(variable, value));
 }
 
 constexpr std::pair<std::string_view, Setter> variables[] = {
@@ -100,6 +105,10 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
      [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
     {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
     {"CHORUS_CHECK", set_compare},
+    {"CHORUS_DETERMINISTIC",
+     [](Settings& s, auto variable, auto value) { s.deterministic = parse_switch(variable, value); }},
+    {"CHORUS_REPRODUCIBLE",
+     [](Settings& s, auto variable, auto value) { s.reproducible = parse_switch(variable, value); }},
     {"CHORUS_LOG", set_log},
     {"CHORUS_DISABLE", check_switch},
     {"CHORUS_REPORT", check_switch},
@@ -146,6 +155,8 @@ std::string Settings::to_json() const {
                                {"node_ranks", node_ranks},
                                {"tuning", tuning},
                                {"compare", compare},
+                               {"deterministic", deterministic},
+                               {"reproducible", reproducible},
                                {"log", log}};
   // A value or file that is not UTF-8 still gets to where it is rejected by name.
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -162,6 +173,8 @@ Settings Settings::from_json(const std::string& text) {
   json.at("node_ranks").get_to(settings.node_ranks);
   json.at("tuning").get_to(settings.tuning);
   json.at("compare").get_to(settings.compare);
+  json.at("deterministic").get_to(settings.deterministic);
+  json.at("reproducible").get_to(settings.reproducible);
   json.at("log").get_to(settings.log);
   return settings;
 }

@@ -25,7 +25,9 @@ struct Settings {
   std::string tuning_file;  ///< CHORUS_TUNING_FILE: its path
   std::string tuning;       ///< what is written in that file; read where the settings are first used
   bool compare = false;     ///< CHORUS_CHECK=collective: compare the calls of all ranks, not of those of a node alone
-  bool log = false;         ///< CHORUS_LOG=info: one line for each decision at set-up
+  bool deterministic = false;  ///< CHORUS_DETERMINISTIC=1: the same bits on every run
+  bool reproducible = false;   ///< CHORUS_REPRODUCIBLE=1: and for every order of the ranks, for sums of floats
+  bool log = false;            ///< CHORUS_LOG=info: one line for each decision at set-up
 
   /// Reads the CHORUS_ variables of `environment` (as in `environ`: NAME=value strings, ended by null).
   /// Throws Error{invalid_environment} for an unknown name or a value that does not parse, naming the nearest known.

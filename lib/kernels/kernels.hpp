@@ -35,6 +35,10 @@ using Reduce = void (*)(std::byte* out, std::span<const std::byte* const> inputs
 /// The kernel for a supported pair, else null.
 [[nodiscard]] Reduce reduce(DataType type, ReduceOp op) noexcept;
 
+/// As `reduce` by sum, but exact: each sum is rounded once, and its bits do not depend on the order of the inputs (see
+/// ExactSum). Writes by cached stores. For float32, float64 and their complex types, else null.
+[[nodiscard]] Reduce exact_sum(DataType type) noexcept;
+
 /// inout[i] = inout[i] / ranks: turns a sum into an average; integers are truncated towards zero.
 void divide(std::byte* inout, std::size_t count, DataType type, int ranks);
 

@@ -33,6 +33,7 @@ void SharedGroup::begin(const Call& call) noexcept {
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
   record.word.store(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
+                        static_cast<std::uint64_t>(call.repeatability) << 14U |
                         static_cast<std::uint64_t>(call.op) << 16U | static_cast<std::uint64_t>(call.algorithm) << 24U |
                         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
                     std::memory_order_relaxed);
@@ -159,7 +160,8 @@ std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64
     Recorded read{.number = record.number.load(std::memory_order_acquire), .call = {}};
     const std::uint64_t word = record.word.load(std::memory_order_acquire);
     read.call.collective = static_cast<Collective>(word & 0xFFU);
-    read.call.type = static_cast<DataType>(word >> 8U & 0xFFU);
+    read.call.type = static_cast<DataType>(word >> 8U & 0x3FU);
+    read.call.repeatability = static_cast<Repeatability>(word >> 14U & 0x3U);
     read.call.op = static_cast<ReduceOp>(word >> 16U & 0xFFU);
     read.call.algorithm = static_cast<std::uint8_t>(word >> 24U & 0xFFU);
     read.call.root = static_cast<int>(word >> 32U);

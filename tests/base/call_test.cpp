@@ -51,6 +51,19 @@ TEST(Signature, DiffersForEveryTwoPlausibleCalls) {
   EXPECT_GT(seen.size(), 200'000U);
 }
 
+TEST(Signature, DiffersForWhatIsAskedOfTheBits) {
+  Call call{Collective::allreduce, DataType::float64, ReduceOp::sum, 0, 100};
+  const std::uint64_t plain = signature(call);
+  call.repeatability = Repeatability::deterministic;
+  const std::uint64_t deterministic = signature(call);
+  EXPECT_NE(deterministic, plain);
+  EXPECT_EQ(describe(call), "allreduce of 100 float64 by sum, deterministic");
+  call.repeatability = Repeatability::reproducible;
+  EXPECT_NE(signature(call), plain);
+  EXPECT_NE(signature(call), deterministic);
+  EXPECT_EQ(describe(call), "allreduce of 100 float64 by sum, reproducible");
+}
+
 TEST(Signature, FitsInFortyBitsAndIsTheSameForEqualCalls) {
   for (const std::size_t count : plausible_counts()) {
     const Call call{Collective::allreduce, DataType::float64, ReduceOp::sum, 0, count};

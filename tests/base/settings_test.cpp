@@ -43,6 +43,8 @@ TEST(Settings, WithoutVariablesAreTheDefaults) {
   EXPECT_EQ(settings.node_ranks, 0);
   EXPECT_EQ(settings.tuning_file, "");
   EXPECT_EQ(settings.tuning, "");
+  EXPECT_FALSE(settings.deterministic);
+  EXPECT_FALSE(settings.reproducible);
   EXPECT_FALSE(settings.log);
 }
 
@@ -61,15 +63,17 @@ TEST(Settings, NameAnAlgorithmForEachCollective) {
 }
 
 TEST(Settings, ReadEveryVariable) {
-  const Settings settings =
-      parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named", "CHORUS_SLOT_BYTES=64k",
-             "CHORUS_NODE_RANKS=3", "CHORUS_TUNING_FILE=/a=b", "CHORUS_LOG=info"});
+  const Settings settings = parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named",
+                                   "CHORUS_SLOT_BYTES=64k", "CHORUS_NODE_RANKS=3", "CHORUS_TUNING_FILE=/a=b",
+                                   "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
   EXPECT_EQ(settings.timeout, 2500ms);
   EXPECT_EQ(settings.stall_warning, 0ns);
   EXPECT_EQ(settings.shared_memory, SharedMemory::named);
   EXPECT_EQ(settings.slot_bytes, 65536U);
   EXPECT_EQ(settings.node_ranks, 3);
   EXPECT_EQ(settings.tuning_file, "/a=b");
+  EXPECT_TRUE(settings.deterministic);
+  EXPECT_TRUE(settings.reproducible);
   EXPECT_TRUE(settings.log);
 }
 
@@ -129,6 +133,8 @@ TEST(Settings, RejectUnknownWordsAndNameTheNearest) {
   EXPECT_EQ(rejection("CHORUS_DISABLE=yes"), "environment variable CHORUS_DISABLE=yes: expected 1 or 0");
   EXPECT_EQ(rejection("CHORUS_REPORT="), "environment variable CHORUS_REPORT=: expected 1 or 0");
   EXPECT_NO_THROW(parse({"CHORUS_DISABLE=0", "CHORUS_REPORT=1"}));
+  EXPECT_EQ(rejection("CHORUS_DETERMINISTIC=on"), "environment variable CHORUS_DETERMINISTIC=on: expected 1 or 0");
+  EXPECT_EQ(rejection("CHORUS_REPRODUCIBLE="), "environment variable CHORUS_REPRODUCIBLE=: expected 1 or 0");
   EXPECT_EQ(rejection("CHORUS_LOG=debug"), "environment variable CHORUS_LOG=debug: expected info or off");
 }
 
@@ -142,9 +148,10 @@ TEST(Settings, RejectUnknownVariablesAndNameTheNearest) {
 }
 
 TEST(Settings, AreTheSameOnTheOtherRanks) {
-  Settings settings = parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
-                             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_NODE_RANKS=5",
-                             "CHORUS_LOG=info", "CHORUS_CHECK=collective"});
+  Settings settings =
+      parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
+             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_NODE_RANKS=5", "CHORUS_LOG=info",
+             "CHORUS_CHECK=collective", "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
   settings.tuning = "{\"schema\": 1}\n\t\"\\ \xC3\xA4";
   const Settings other = Settings::from_json(settings.to_json());
   EXPECT_EQ(other.algorithm, settings.algorithm);
@@ -156,6 +163,8 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
   EXPECT_TRUE(other.compare);
   EXPECT_EQ(other.tuning, settings.tuning);
   EXPECT_EQ(other.log, settings.log);
+  EXPECT_TRUE(other.deterministic);
+  EXPECT_TRUE(other.reproducible);
 }
 
 TEST(Settings, TravelEvenIfTheyAreNotUtf8) {

@@ -59,6 +59,12 @@ TEST(CommandLine, TakesEveryOption) {
   EXPECT_EQ(options.plot_file, "a.svg");
 }
 
+TEST(CommandLine, TakesReproducibleSumsButNotIntoATuningFile) {
+  EXPECT_FALSE(parse({"allreduce"}).reproducible);
+  EXPECT_TRUE(parse({"allreduce", "--reproducible"}).reproducible);
+  EXPECT_THAT(refusal_of({"allreduce", "--reproducible", "--json", "a.json"}), HasSubstr("--reproducible"));
+}
+
 TEST(CommandLine, TakesAllCollectives) {
   const Options options = parse({"all", "--algorithm", "native"});
   EXPECT_EQ(options.rows.data(), table().data());

@@ -117,6 +117,40 @@ TEST(Choose, RefusesAnEnvironmentThatNamesNoAlgorithm) {
                     HasSubstr("did you mean \"binomial\"?")));
 }
 
+TEST(Choose, TakesNothingForDeterministicCallsThatAnotherRunWouldMeasureAnew) {
+  const Tunings slow("", {.cached = 1, .streamed = 1});
+  const Tunings fast("", {.cached = 20, .streamed = 1});
+  bool pace_matters = false;
+  for (const Collective collective : {Collective::reduce, Collective::allreduce, Collective::reduce_scatter_block}) {
+    for (std::size_t count = 1; count <= 1U << 24U; count *= 2) {
+      Problem problem = on_one_node(collective, count);
+      const auto chosen = [&](const Tunings& tunings) {
+        return choose(problem, {}, tunings.of(problem.call)).algorithm;
+      };
+      pace_matters |= chosen(slow) != chosen(fast);
+      problem.call.repeatability = Repeatability::deterministic;
+      EXPECT_EQ(chosen(slow), chosen(fast)) << describe(problem.call);
+    }
+  }
+  EXPECT_TRUE(pace_matters) << "to calls that are not";
+}
+
+TEST(Choose, KnowsThatReproducibleSumsAreLongWhereTheyAreCarried) {
+  Problem problem = on_one_node(Collective::allreduce, 10'000);
+  problem.call.repeatability = Repeatability::reproducible;
+  problem.native = false;
+  Tuning tuning;
+  tuning.measured = {{Collective::allreduce, "ring", 4, 40'000, 0.001}};  // of plain sums
+  const Choice choice = choose(problem, {}, tuning);
+  EXPECT_TRUE(choice.algorithm->at_once) << choice.algorithm->name;
+  problem.call.repeatability = Repeatability::none;
+  const Choice plain = choose(problem, {}, {});
+  for (std::size_t i = 0; i < plain.candidates.size(); ++i) {
+    if (!plain.candidates[i].applies || plain.candidates[i].algorithm->at_once) continue;
+    EXPECT_GT(choice.candidates[i].predicted_us, 5 * plain.candidates[i].predicted_us);
+  }
+}
+
 TEST(Choose, PassesOverAnEnvironmentThatDoesNotApply) {
   const Choice choice = choose(across_nodes(Collective::allreduce, 1), {.option = {}, .environment = "line"}, {});
   EXPECT_NE(choice.algorithm->name, "line");

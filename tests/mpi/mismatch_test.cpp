@@ -48,6 +48,11 @@ void allreduces_another_way(const Communicator& comm, std::size_t bytes, const C
   allreduces<float>(comm, bytes, {.algorithm = "recursive_doubling"});
 }
 
+void allreduces_reproducibly(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  allreduces<float>(comm, bytes,
+                    {.algorithm = options.algorithm == "native" ? "" : options.algorithm, .reproducible = true});
+}
+
 template <int Root>
 void broadcasts(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
   std::vector<float> data = elements<float>(bytes);
@@ -83,6 +88,7 @@ constexpr Disagreement disagreements[] = {
     {"count", allreduces<float>, allreduces<float, ReduceOp::sum, 1>, "float32 by sum", "float32 by sum"},
     {"type", allreduces<float>, allreduces<std::int32_t>, "float32 by sum", "int32 by sum"},
     {"operation", allreduces<float>, allreduces<float, ReduceOp::max>, "float32 by sum", "float32 by max"},
+    {"repeatability", allreduces<float>, allreduces_reproducibly, "float32 by sum", "float32 by sum, reproducible"},
     {"algorithm", allreduces<float>, allreduces_another_way, "float32 by sum (algorithm ",
      "(algorithm recursive_doubling)"},
     {"collective", allreduces<float>, waits, "allreduce of", "barrier"},

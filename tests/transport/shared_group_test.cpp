@@ -100,7 +100,7 @@ TEST_P(SharedMemory, KeepsTheLastCallsForReports) {
   world->run([](Transport& transport) -> Task<> {
     SharedGroup& memory = *transport.shared();
     for (std::size_t count = 1; count <= 20; ++count) {
-      memory.begin({Collective::reduce, DataType::float64, ReduceOp::max, 1, count});
+      memory.begin({Collective::reduce, DataType::float64, ReduceOp::max, 1, count, 3, Repeatability::reproducible});
     }
     co_return;
   });
@@ -108,7 +108,8 @@ TEST_P(SharedMemory, KeepsTheLastCallsForReports) {
   const auto last = memory.recorded(1);
   ASSERT_TRUE(last);
   EXPECT_EQ(last->number, 20);
-  EXPECT_EQ(last->call, (Call{Collective::reduce, DataType::float64, ReduceOp::max, 1, 20}));
+  EXPECT_EQ(last->call,
+            (Call{Collective::reduce, DataType::float64, ReduceOp::max, 1, 20, 3, Repeatability::reproducible}));
   ASSERT_TRUE(memory.recorded(1, 20 - call_records + 1));
   EXPECT_EQ(memory.recorded(1, 20 - call_records + 1)->call.count, 20 - call_records + 1);
   EXPECT_FALSE(memory.recorded(1, 20 - call_records));

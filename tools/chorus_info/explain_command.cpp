@@ -3,6 +3,7 @@
 #include "carry_out.hpp"
 #include "choose.hpp"
 #include "command.hpp"
+#include "repeatability.hpp"
 #include "transport/communicator_state.hpp"
 #include "words.hpp"
 
@@ -45,7 +46,7 @@ Problem imagined(const Call& call, const Options& options, const Settings& setti
   problem.largest_node = (options.ranks + options.nodes - 1) / options.nodes;
   problem.shared = options.nodes == 1;
   problem.slot_bytes = settings.slot_bytes;
-  problem.native = true;
+  problem.native = call.repeatability == Repeatability::none;
   return problem;
 }
 
@@ -72,12 +73,13 @@ void run(const Communicator& world, const Options& options) {
   barrier(world);  // sets the communicator up, so that what the ranks share is known
   if (world.rank() != 0) return;
   detail::CommunicatorState& state = world.state();
-  const Call call = call_of(collective, *bytes, options.ranks > 0 ? options.ranks : world.size());
+  const Call call = asking_for(wanted({}, state.settings()),
+                               call_of(collective, *bytes, options.ranks > 0 ? options.ranks : world.size()));
   const Problem problem =
       options.ranks > 0 ? imagined(call, options, state.settings()) : problem_of(call, state.transport());
   const std::string& wish = state.settings().algorithm[static_cast<std::size_t>(collective)];
-  const Tuning tuning = Tuning::parse(state.settings().tuning, LinkModel::of(state.pace()));
-  show(problem, choose(problem, {.option = {}, .environment = wish}, tuning));
+  const Tunings tunings(state.settings().tuning, state.pace());
+  show(problem, choose(problem, {.option = {}, .environment = wish}, tunings.of(call)));
 }
 
 }  // namespace
