@@ -49,7 +49,7 @@ struct Call {
   /// Elements of a rank's vector; of one block where a vector has one for each rank; of all blocks together where their
   /// lengths differ and every rank knows them, and 0 where none does.
   std::size_t count = 0;
-  std::uint8_t algorithm = 0;      ///< its place in the list of the collective's algorithms, from 1; 0: not said
+  std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
   Repeatability repeatability = Repeatability::none;
   std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
 
