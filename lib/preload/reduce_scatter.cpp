@@ -21,8 +21,8 @@ struct ReduceScatter {
     const std::ptrdiff_t all = known ? std::accumulate(counts, counts + attachment.size(), std::ptrdiff_t{0}) : -1;
     Offer offer = offer_reduction(Collective::reduce_scatter, 0, all, type, op);
     if (!known) return offer;
-    const int own = in == MPI_IN_PLACE ? all > 0 : counts[attachment.rank()];
-    if ((all > 0 && in == nullptr) || is_missing(out, own, type)) offer.path = Path::arguments;
+    const bool writes = in == MPI_IN_PLACE ? all > 0 : counts[attachment.rank()] > 0;
+    if ((all > 0 && in == nullptr) || (writes && out == nullptr)) offer.path = Path::arguments;
     return offer;
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that knows nothing of chorus, and the collectives with blocks of different lengths: some empty, out of order
-// and with gaps between them, of basic types and of its own, which each rank may spell in its way, in place and not.
+// A program that knows nothing of chorus, and the collectives with blocks of different lengths: some empty, out of
+// order and with gaps between them, of basic types and of its own, which each rank may spell in its way, in place and
+// not.
 #include "check.h"
 
 #include <stdbool.h>
@@ -91,8 +92,10 @@ static void check_allgatherv(bool sends_sparse, bool gets_sparse, int scale, boo
   int* in = own_block(count, sends_sparse ? 2 : 1, 0);
   if (in_place) put_block(&layout, out, rank, rank, 0);
   CHECK(MPI_Allgatherv(in_place ? MPI_IN_PLACE : in, in_place ? 0 : count,
-                       in_place ? MPI_DATATYPE_NULL : sends_sparse ? sparse : MPI_INT, out, layout.counts,
-                       layout.places, layout.type, MPI_COMM_WORLD) == MPI_SUCCESS);
+                       in_place       ? MPI_DATATYPE_NULL
+                       : sends_sparse ? sparse
+                                      : MPI_INT,
+                       out, layout.counts, layout.places, layout.type, MPI_COMM_WORLD) == MPI_SUCCESS);
   check_blocks(&layout, out, 0);
   free(in);
   free(out);
@@ -107,9 +110,11 @@ static void check_gatherv(bool sends_sparse, bool gets_sparse, int scale, int ro
   int* in = own_block(layout.counts[rank], sends_sparse ? 2 : 1, root);
   if (stays) put_block(&layout, out, rank, rank, root);
   CHECK(MPI_Gatherv(stays ? MPI_IN_PLACE : in, stays ? 0 : layout.counts[rank],
-                    stays ? MPI_DATATYPE_NULL : sends_sparse ? sparse : MPI_INT, out, is_root ? layout.counts : NULL,
-                    is_root ? layout.places : NULL, is_root ? layout.type : MPI_DATATYPE_NULL, root,
-                    MPI_COMM_WORLD) == MPI_SUCCESS);
+                    stays          ? MPI_DATATYPE_NULL
+                    : sends_sparse ? sparse
+                                   : MPI_INT,
+                    out, is_root ? layout.counts : NULL, is_root ? layout.places : NULL,
+                    is_root ? layout.type : MPI_DATATYPE_NULL, root, MPI_COMM_WORLD) == MPI_SUCCESS);
   if (is_root) check_blocks(&layout, out, root);
   free(in);
   free(out);
@@ -127,8 +132,10 @@ static void check_scatterv(bool sends_sparse, bool gets_sparse, int scale, int r
   for (int of = 0; of < ranks && is_root; ++of) put_block(&layout, in, of, root, of);
   CHECK(MPI_Scatterv(in, is_root ? layout.counts : NULL, is_root ? layout.places : NULL,
                      is_root ? layout.type : MPI_DATATYPE_NULL, stays ? MPI_IN_PLACE : out, stays ? 0 : count,
-                     stays ? MPI_DATATYPE_NULL : gets_sparse ? sparse : MPI_INT, root,
-                     MPI_COMM_WORLD) == MPI_SUCCESS);
+                     stays         ? MPI_DATATYPE_NULL
+                     : gets_sparse ? sparse
+                                   : MPI_INT,
+                     root, MPI_COMM_WORLD) == MPI_SUCCESS);
   for (int index = 0; index < stride * count; ++index) {
     const bool written = !stays && index % stride == 0;
     CHECK(out[index] == (written ? value(root, rank, index / stride) : untouched));
@@ -186,7 +193,8 @@ static void check_alltoallw(bool sends_mixed, bool gets_mixed, int scale, bool i
   int* given = in_place ? out : in;
   for (int of = 0; of < ranks; ++of) {
     const int stride = types[of] == sparse ? 2 : 1;
-    for (int index = 0; index < from.counts[of]; ++index) given[from.places[of] + stride * index] = value(rank, of, index);
+    for (int index = 0; index < from.counts[of]; ++index)
+      given[from.places[of] + stride * index] = value(rank, of, index);
   }
   CHECK(MPI_Alltoallw(in_place ? MPI_IN_PLACE : in, in_place ? NULL : from.counts, in_place ? NULL : bytes,
                       in_place ? NULL : types, out, to.counts, bytes + ranks, types + ranks,
@@ -241,7 +249,8 @@ static void check_blocks_between(void) {
     out[3 * of + 1] = rank;
   }
   CHECK(MPI_Allgatherv(&out[1], 1, MPI_INT, out, counts, places, MPI_INT, MPI_COMM_WORLD) == MPI_SUCCESS);
-  for (int of = 0; of < ranks; ++of) CHECK(out[3 * of] == of && out[3 * of + 1] == rank && out[3 * of + 2] == untouched);
+  for (int of = 0; of < ranks; ++of)
+    CHECK(out[3 * of] == of && out[3 * of + 1] == rank && out[3 * of + 2] == untouched);
   for (int root = 0; root < ranks; ++root) {
     CHECK(MPI_Gatherv(&out[1], 1, MPI_INT, out, counts, places, MPI_INT, root, MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(MPI_Scatterv(out, counts, places, MPI_INT, &out[1], 1, MPI_INT, root, MPI_COMM_WORLD) == MPI_SUCCESS);
