@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "section_table.hpp"
 
-#include "base/names.hpp"
-
-#include <chorus/error.hpp>
+#include "door.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +15,7 @@ namespace {
 
 [[noreturn]] void reject(const detail::CommunicatorState& state, Collective collective, const LaidOut& blocks,
                          const std::string& what) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("{} on rank {}: argument {}{}", name(collective), state.rank(), blocks.name, what));
+  chorus::reject(state, collective, fmt::format("argument {}{}", blocks.name, what));
 }
 
 void check_apart(const detail::CommunicatorState& state, Collective collective, const LaidOut& blocks,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared allgatherv: Every rank puts its block into its slots of the shared memory and copies everybody's out.
+// Shared allgatherv: Every rank puts its block into its slot of the shared memory and copies everybody's out.
 // (sections.hpp)
 //
 // A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.

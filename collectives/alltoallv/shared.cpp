@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared alltoallv: Every rank puts its blocks for the others into its slots of the shared memory and copies those for
+// Shared alltoallv: Every rank puts its blocks for the others into its slot of the shared memory and copies those for
 // it out. (sections.hpp)
 //
 // A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared gatherv: Every rank but the root puts its block into its slots of the shared memory; the root copies them out.
+// Shared gatherv: Every rank but the root puts its block into its slot of the shared memory; the root copies them out.
 // (sections.hpp)
 //
 // A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.
@@ -13,8 +13,8 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "shared",
     .summary =
-        "every rank passes its block to the root through shared memory, a slot's length at a time: all lengths in a "
-        "node",
+        "every rank passes its block to the root through shared memory, and what is long by messages: all lengths "
+        "in a node",
     .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
     .applies = fits_memory,
     .traffic = memory_traffic,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared scatterv: The root puts all blocks into its slots of the shared memory; every other rank copies its own out.
+// Shared scatterv: The root puts all blocks into its slot of the shared memory; every other rank copies its own out.
 // (sections.hpp)
 //
 // A table before the blocks says where each lies and how long it is, so that only who must know the lengths knows them.
