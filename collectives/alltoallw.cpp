@@ -43,9 +43,7 @@ Arguments checked(const SectionTable& table, const detail::CommunicatorState& st
   if (in[me].size() != out[me].size()) {
     reject(state, collective, "what this rank gives itself differs in in and out of alltoallw; make both equally long");
   }
-  arguments.in_sections = table.in();
-  arguments.out_sections = table.out();
-  return arguments;
+  return table.with(arguments);
 }
 
 }  // namespace

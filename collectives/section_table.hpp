@@ -22,6 +22,12 @@ class SectionTable {
 
   [[nodiscard]] std::span<Section> in() const noexcept { return sections_.first(ranks_); }
   [[nodiscard]] std::span<Section> out() const noexcept { return sections_.last(ranks_); }
+  /// `arguments` with these sections.
+  [[nodiscard]] Arguments with(Arguments arguments) const noexcept {
+    arguments.in_sections = in();
+    arguments.out_sections = out();
+    return arguments;
+  }
 
  private:
   Communicator comm_;  // outlives the memory, which is its

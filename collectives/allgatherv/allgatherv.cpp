@@ -25,9 +25,7 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   std::size_t all = 0;
   for (const std::size_t count : blocks.counts) all += count;
   Arguments arguments = arguments_of(collective, buffers, all);
-  arguments.in_sections = table.in();
-  arguments.out_sections = table.out();
-  return arguments;
+  return table.with(arguments);
 }
 
 }  // namespace

@@ -27,9 +27,7 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   }
   if (!in_place) check_overlap(state, collective, buffers);
   Arguments arguments = arguments_of(collective, buffers, 0);
-  arguments.in_sections = table.in();
-  arguments.out_sections = table.out();
-  return arguments;
+  return table.with(arguments);
 }
 
 }  // namespace

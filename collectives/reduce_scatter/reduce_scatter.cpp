@@ -26,9 +26,7 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   if (!in_place) check_overlap(state, collective, buffers);
   table.out()[me] = {0, counts[me] * buffers.element_bytes};
   Arguments arguments = arguments_of(collective, buffers, all, operation);
-  arguments.in_sections = table.in();
-  arguments.out_sections = table.out();
-  return arguments;
+  return table.with(arguments);
 }
 
 }  // namespace

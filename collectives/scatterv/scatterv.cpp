@@ -29,9 +29,7 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   table.out()[static_cast<std::size_t>(root)] = mine;
   Arguments arguments = arguments_of(collective, buffers, 0, root);
   if (!is_root) arguments.in = nullptr;
-  arguments.in_sections = table.in();
-  arguments.out_sections = table.out();
-  return arguments;
+  return table.with(arguments);
 }
 
 }  // namespace
