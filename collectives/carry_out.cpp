@@ -26,9 +26,9 @@ int combined_ranks(const Transport& transport, const Call& call) {
   return transport.size();
 }
 
-void divide_average(const Transport& transport, const Arguments& arguments) {
+/// Makes an average of the sum.
+void divide(const Transport& transport, const Arguments& arguments) {
   const Call& call = arguments.call;
-  if (call.op != ReduceOp::average || !has_op(call.collective)) return;
   const int ranks = combined_ranks(transport, call);
   const bool lengths_differ = call.collective == Collective::reduce_scatter;
   const std::size_t count =
@@ -37,11 +37,11 @@ void divide_average(const Transport& transport, const Arguments& arguments) {
   if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
 }
 
-/// Ranks that do not take the same algorithm make different calls.
-Call with_algorithm(Call call, const Algorithm& algorithm) {
-  const std::span<const Algorithm* const> all = algorithms(call.collective);
-  call.algorithm = static_cast<std::uint8_t>(std::ranges::find(all, &algorithm) - all.begin() + 1);
-  return call;
+bool averages(const Call& call) { return call.op == ReduceOp::average && has_op(call.collective); }
+
+/// Ranks that do not take the same algorithm make different calls. Whoever chose it may have said so already.
+void sign(Call& call, const Algorithm& algorithm) noexcept {
+  if (call.algorithm == 0) call.algorithm = place_of(algorithm, call.collective);
 }
 
 /// Not all calls are equal if, and only if, some rank's differs from that of the rank before it.
@@ -59,8 +59,9 @@ Task<> compare_with_previous(Transport& transport, Call call) {
 }  // namespace
 
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare) {
+  sign(arguments.call, algorithm);
   if (SharedGroup* memory = transport.node_memory()) {
-    memory->begin(with_algorithm(arguments.call, algorithm));
+    memory->begin(arguments.call);
     if (!algorithm.arrives) {
       const Round round = co_await memory->open(line_slots);
       memory->arrive(round);
@@ -68,19 +69,20 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
     }
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
-  if (compare && !one_node) co_await compare_with_previous(transport, with_algorithm(arguments.call, algorithm));
+  if (compare && !one_node) co_await compare_with_previous(transport, arguments.call);
   if (carries_exact_sums(algorithm, arguments.call)) {
     const bool gets_result = combined_ranks(transport, arguments.call) > 0;
     co_await run_with_exact_sums(algorithm, transport, arguments, gets_result);
   } else {
     co_await algorithm.run(transport, arguments);
   }
-  divide_average(transport, arguments);
+  if (averages(arguments.call)) divide(transport, arguments);
 }
 
-void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments) {
+void carry_out_now(const Algorithm& algorithm, Transport& transport, Arguments& arguments) {
+  sign(arguments.call, algorithm);
   if (SharedGroup* memory = transport.node_memory()) {
-    memory->begin(with_algorithm(arguments.call, algorithm));
+    memory->begin(arguments.call);
     if (!algorithm.arrives) {
       const Round round = memory->open_now(line_slots);
       memory->arrive(round);
@@ -88,7 +90,12 @@ void carry_out_now(const Algorithm& algorithm, Transport& transport, const Argum
     }
   }
   algorithm.now(transport, arguments);
-  divide_average(transport, arguments);
+  if (averages(arguments.call)) divide(transport, arguments);
+}
+
+std::uint8_t place_of(const Algorithm& algorithm, Collective collective) noexcept {
+  const std::span<const Algorithm* const> all = algorithms(collective);
+  return static_cast<std::uint8_t>(std::ranges::find(all, &algorithm) - all.begin() + 1);
 }
 
 std::string_view algorithm_name(const Call& call) {

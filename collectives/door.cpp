@@ -52,69 +52,71 @@ CollectiveOptions lasting_options(CommunicatorState& state, const Call& call, co
   return lasting;
 }
 
+enum class Form { blocking, request };
+
+[[gnu::noinline]] const Algorithm& choose_anew(CommunicatorState& state, const Call& call,
+                                               const CollectiveOptions& options, Form form) {
+  const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
+  Problem problem = problem_of(call, state.transport());
+  // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
+  if (form == Form::request && options.algorithm.empty()) problem.native = false;
+  state.algorithm_name = algorithm_name;
+  return *choose(problem, {options.algorithm, environment}, tuning_of(state, call)).algorithm;
+}
+
+/// The algorithm for `call`, which is told what the settings ask of its bits and what algorithm it is carried out by.
+/// Remembers its choices, as programs repeat their calls.
+const Algorithm& choose_for(CommunicatorState& state, Call& call, const CollectiveOptions& options, Form form) {
+  if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
+    call = asking_for(repeatability, call);
+  }
+  CommunicatorState::Choice& known = state.choices[kind_hash(call) % state.choices.size()];
+  const bool named = !options.algorithm.empty();
+  const auto* algorithm = static_cast<const Algorithm*>(known.algorithm);
+  if (algorithm == nullptr || !same_kind(known.call, call) || known.request != (form == Form::request) ||
+      known.named != named || (named && algorithm->name != options.algorithm)) {
+    algorithm = &choose_anew(state, call, options, form);
+    known = {call, algorithm, place_of(*algorithm, call.collective), named, form == Form::request};
+  }
+  call.algorithm = known.place;
+  return *algorithm;
+}
+
 /// `owner` lives as long as the task.
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options,
              std::shared_ptr<const void> /*owner*/) {
   if (!state.ready()) co_await state.set_up();
-  arguments.call = asking_for(wanted(options, state.settings()), arguments.call);
-  const Algorithm& algorithm = chosen(state, arguments.call, options, Form::request);
+  const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::request);
   co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
 }
 
-/// Carries out a call on a communicator that is set up.
-void complete_ready(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
-  const Algorithm& algorithm = chosen(state, arguments.call, options, Form::blocking);
-  // Inside MPI's own collective nobody looks at the clock, hears of others or drives requests that these wait for.
-  // Where not all have arrived in shared memory before, and where a limit is set, it is polled.
-  const bool compare = state.settings().compare;
-  const bool polled = compare || options.timeout.count() > 0 || state.settings().timeout.count() > 0 ||
-                      !state.transport().nodes().empty();
-  if (algorithm.now != nullptr && (algorithm.arrives || !polled)) {
-    carry_out_now(algorithm, state.transport(), arguments);
-  } else {
-    state.drive(carry_out(algorithm, state.transport(), arguments, compare));
-  }
+/// True where a call may go on without being polled. Inside MPI's own collective nobody looks at the clock, hears of
+/// others or drives requests that these wait for: it is polled where not all have arrived in shared memory before, and
+/// where a limit is set.
+bool need_not_be_polled(const CommunicatorState& state, const Algorithm& algorithm, const CollectiveOptions& options) {
+  const Settings& settings = state.settings();
+  return algorithm.arrives || (!settings.compare && options.timeout.count() == 0 && settings.timeout.count() == 0 &&
+                               state.transport().nodes().empty());
 }
 
 }  // namespace
 
-const Algorithm& chosen(CommunicatorState& state, const Call& call, const CollectiveOptions& options, Form form) {
-  Call key = call;
-  key.root = 0;  // does not matter to the choice
-  CommunicatorState::Choice& known = state.choices[signature(key) % state.choices.size()];
-  const bool named = !options.algorithm.empty();
-  const auto* const last = static_cast<const Algorithm*>(known.algorithm);
-  if (last != nullptr && known.call == key && known.request == (form == Form::request) && known.named == named &&
-      (!named || last->name == options.algorithm)) {
-    return *last;
-  }
-  const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
-  Problem problem = problem_of(call, state.transport());
-  // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
-  if (form == Form::request && !named) problem.native = false;
-  const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state, call));
-  state.algorithm_name = algorithm_name;
-  known = {key, choice.algorithm, named, form == Form::request};
-  return *choice.algorithm;
-}
-
-bool left_to_vendor(CommunicatorState& state, const Call& call) {
+bool left_to_vendor(CommunicatorState& state, Call call) {
   if (!state.ready() || state.settings().timeout.count() > 0 || state.settings().compare) return false;
-  return chosen(state, asking_for(wanted({}, state.settings()), call), {}, Form::blocking).run == vendor::run;
+  return choose_for(state, call, {}, Form::blocking).run == vendor::run;
 }
 
-void complete(CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options) {
+void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options) {
   const Entrance::Visit visit = state.visit(arguments.call);
   state.check_whole(arguments.call);
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
-    if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
-      Arguments repeatable = arguments;
-      repeatable.call = asking_for(repeatability, arguments.call);
-      complete_ready(state, repeatable, options);
+    const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::blocking);
+    if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
+      carry_out_now(algorithm, state.transport(), arguments);
     } else {
-      complete_ready(state, arguments, options);
+      state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
     }
   } catch (...) {
     state.fail(arguments.call);

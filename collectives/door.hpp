@@ -19,14 +19,8 @@ namespace chorus {
 // What the doors of all collectives do alike: a door checks its arguments and makes a Call and Arguments of them; what
 // follows is the same for all.
 
-enum class Form { blocking, request };
-
-/// The algorithm for `call`. Remembers its choices, as programs repeat their calls.
-[[nodiscard]] const Algorithm& chosen(detail::CommunicatorState& state, const Call& call,
-                                      const CollectiveOptions& options, Form form);
-
 /// Carries it out; returns when this rank has its result.
-void complete(detail::CommunicatorState& state, const Arguments& arguments, const CollectiveOptions& options);
+void complete(detail::CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options);
 
 /// Starts it, and keeps `owner` (may be null) until it is complete.
 [[nodiscard]] Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,

@@ -5,6 +5,7 @@
 #include "base/bytes.hpp"
 #include "kernels/kernels.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -15,6 +16,7 @@ class Reduction {
  public:
   explicit Reduction(const Arguments& arguments) noexcept
       : element_(arguments.call.element_bytes()),
+        element_log2_(std::countr_zero(element_)),
         reduce_(kernel_of(arguments)),
         join_(arguments.join),
         function_(arguments.function) {}
@@ -26,7 +28,7 @@ class Reduction {
   /// out = inputs[0] op inputs[1] op ..., `bytes` long; `out` may be one of the inputs.
   void all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t bytes) const {
     if (join_ == nullptr) {
-      reduce_(out, inputs, bytes / element_, kernels::Store::cached);
+      reduce_(out, inputs, bytes >> element_log2_, kernels::Store::cached);
     } else {
       join_all(out, inputs, bytes / element_);
     }
@@ -48,6 +50,7 @@ class Reduction {
   void join_all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) const;
 
   std::size_t element_;
+  int element_log2_;  // of MPI's types, whose sizes are powers of two
   kernels::Reduce reduce_;
   detail::Operation::Join join_;
   const void* function_;

@@ -66,6 +66,20 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
+/// True for calls that an algorithm is chosen alike for: all but the root is the same. Field by field, as those of a
+/// call that was just made are not yet in the cache in one piece.
+[[nodiscard]] constexpr bool same_kind(const Call& a, const Call& b) noexcept {
+  return a.count == b.count && a.collective == b.collective && a.type == b.type && a.op == b.op &&
+         a.repeatability == b.repeatability && a.opaque_bytes == b.opaque_bytes;
+}
+
+/// A number that is equal for calls of the same kind, and most often different for others.
+[[nodiscard]] constexpr std::uint64_t kind_hash(const Call& call) noexcept {
+  const std::uint64_t word = call.count ^ static_cast<std::uint64_t>(call.collective) << 40U ^
+                             static_cast<std::uint64_t>(call.op) << 48U ^ static_cast<std::uint64_t>(call.type) << 56U;
+  return word * 0x9E3779B97F4A7C15U >> 32U;
+}
+
 /// 40 bits that are the same on ranks that make the same call, and almost surely different otherwise.
 [[nodiscard]] constexpr std::uint64_t signature(const Call& call) noexcept {
   std::uint64_t word = static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |

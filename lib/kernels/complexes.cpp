@@ -15,11 +15,6 @@ void add_parts(std::byte* out, std::span<const std::byte* const> inputs, std::si
   reduce(part, ReduceOp::sum)(out, inputs, 2 * count, store);
 }
 
-template <DataType part>
-void accumulate_parts(std::byte* inout, const std::byte* in, std::size_t count) {
-  accumulate(part, ReduceOp::sum)(inout, in, 2 * count);
-}
-
 template <class T>
 std::complex<T> element(const std::byte* from, std::size_t i) noexcept {
   T parts[2];
@@ -41,28 +36,22 @@ void multiply(std::byte* out, std::span<const std::byte* const> inputs, std::siz
   }
 }
 
-template <class T>
-void accumulate_product(std::byte* inout, const std::byte* in, std::size_t count) {
-  const std::byte* const inputs[] = {inout, in};
-  multiply<T>(inout, inputs, count, Store::cached);
-}
-
 template <class T, DataType part>
-Kernel kernel_of(ReduceOp op) {
+Reduce kernel_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::average:
-      return {.accumulate = accumulate_parts<part>, .reduce = add_parts<part>};
+      return add_parts<part>;
     case ReduceOp::product:
-      return {.accumulate = accumulate_product<T>, .reduce = multiply<T>};
+      return multiply<T>;
     default:
-      return {};
+      return nullptr;
   }
 }
 
 }  // namespace
 
-Kernel complex_kernel(DataType type, ReduceOp op) {
+Reduce complex_kernel(DataType type, ReduceOp op) {
   return type == DataType::complex64 ? kernel_of<float, DataType::float32>(op)
                                      : kernel_of<double, DataType::float64>(op);
 }

@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace chorus::kernels::HWY_NAMESPACE {
 
-Kernel choose_float(DataType type, ReduceOp op) {
+Reduce choose_float(DataType type, ReduceOp op) {
   return type == DataType::float32 ? arithmetic_kernel<Plain<float>>(op) : arithmetic_kernel<Plain<double>>(op);
 }
 
@@ -26,7 +26,7 @@ HWY_AFTER_NAMESPACE();
 namespace chorus::kernels {
 
 HWY_EXPORT(choose_float);
-Kernel float_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_float)(type, op); }
+Reduce float_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_float)(type, op); }
 
 HWY_EXPORT(choose_float_divide);
 Divide float_divide(DataType type) { return HWY_DYNAMIC_DISPATCH(choose_float_divide)(type); }

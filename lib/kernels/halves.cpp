@@ -97,7 +97,7 @@ struct Float16 {
 #endif
 };
 
-Kernel choose_half(DataType type, ReduceOp op) {
+Reduce choose_half(DataType type, ReduceOp op) {
   return type == DataType::float16 ? arithmetic_kernel<Float16>(op) : arithmetic_kernel<Bfloat16>(op);
 }
 
@@ -112,7 +112,7 @@ HWY_AFTER_NAMESPACE();
 namespace chorus::kernels {
 
 HWY_EXPORT(choose_half);
-Kernel half_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_half)(type, op); }
+Reduce half_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_half)(type, op); }
 
 HWY_EXPORT(choose_half_divide);
 Divide half_divide(DataType type) { return HWY_DYNAMIC_DISPATCH(choose_half_divide)(type); }

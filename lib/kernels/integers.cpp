@@ -13,7 +13,7 @@ namespace chorus::kernels::HWY_NAMESPACE {
 
 // What does not see the sign is computed without one: it wraps around as it should, and is compiled once for both.
 template <class T>
-Kernel kernel_of_integer(ReduceOp op) {
+Reduce kernel_of_integer(ReduceOp op) {
   using Bits = Plain<std::make_unsigned_t<T>>;
   switch (op) {
     case ReduceOp::sum:
@@ -42,7 +42,7 @@ Kernel kernel_of_integer(ReduceOp op) {
 }
 
 // On false and true all operations are logical ones; these make a valid bool of any byte.
-Kernel kernel_of_bool(ReduceOp op) {
+Reduce kernel_of_bool(ReduceOp op) {
   using Byte = Plain<std::uint8_t>;
   switch (op) {
     case ReduceOp::min:
@@ -61,7 +61,7 @@ Kernel kernel_of_bool(ReduceOp op) {
   }
 }
 
-Kernel choose_integer(DataType type, ReduceOp op) {
+Reduce choose_integer(DataType type, ReduceOp op) {
   switch (type) {
     case DataType::boolean:
       return kernel_of_bool(op);
@@ -93,7 +93,7 @@ HWY_AFTER_NAMESPACE();
 namespace chorus::kernels {
 
 HWY_EXPORT(choose_integer);
-Kernel integer_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_integer)(type, op); }
+Reduce integer_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_integer)(type, op); }
 
 }  // namespace chorus::kernels
 #endif

@@ -10,7 +10,7 @@
 namespace chorus::kernels {
 namespace {
 
-Kernel choose(DataType type, ReduceOp op) {
+Reduce choose(DataType type, ReduceOp op) {
   switch (type) {
     case DataType::float16:
     case DataType::bfloat16:
@@ -28,20 +28,6 @@ Kernel choose(DataType type, ReduceOp op) {
     default:
       return integer_kernel(type, op);
   }
-}
-
-/// The kernel of a pair, chosen once: afterwards this is a look into a table.
-const Kernel& kernel(DataType type, ReduceOp op) noexcept {
-  static const auto table = [] {
-    std::array<Kernel, std::size_t{data_type_count} * reduce_op_count> kernels;
-    for (int t = 0; t < data_type_count; ++t) {
-      for (int o = 0; o < reduce_op_count; ++o) {
-        kernels[t * reduce_op_count + o] = choose(static_cast<DataType>(t), static_cast<ReduceOp>(o));
-      }
-    }
-    return kernels;
-  }();
-  return table[static_cast<std::size_t>(type) * reduce_op_count + static_cast<std::size_t>(op)];
 }
 
 /// Divides elements of `T` in the type of C++'s own arithmetic that holds both numbers.
@@ -76,9 +62,18 @@ bool supports(DataType type, ReduceOp op) noexcept {
   }
 }
 
-Accumulate accumulate(DataType type, ReduceOp op) noexcept { return kernel(type, op).accumulate; }
-
-Reduce reduce(DataType type, ReduceOp op) noexcept { return kernel(type, op).reduce; }
+Reduce reduce(DataType type, ReduceOp op) noexcept {
+  static const auto table = [] {  // chosen once: afterwards this is a look into it
+    std::array<Reduce, std::size_t{data_type_count} * reduce_op_count> kernels;
+    for (int t = 0; t < data_type_count; ++t) {
+      for (int o = 0; o < reduce_op_count; ++o) {
+        kernels[t * reduce_op_count + o] = choose(static_cast<DataType>(t), static_cast<ReduceOp>(o));
+      }
+    }
+    return kernels;
+  }();
+  return table[static_cast<std::size_t>(type) * reduce_op_count + static_cast<std::size_t>(op)];
+}
 
 void divide(std::byte* inout, std::size_t count, DataType type, int ranks) {
   switch (type) {

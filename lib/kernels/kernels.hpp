@@ -23,11 +23,6 @@ void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store);
 /// True where `op` is defined on `type` (see ReduceOp). `average` counts as `sum` here.
 [[nodiscard]] bool supports(DataType type, ReduceOp op) noexcept;
 
-/// inout[i] = inout[i] op in[i] for `count` elements; they do not overlap. `average` adds: see `divide`.
-using Accumulate = void (*)(std::byte* inout, const std::byte* in, std::size_t count);
-/// The kernel for a supported pair, else null.
-[[nodiscard]] Accumulate accumulate(DataType type, ReduceOp op) noexcept;
-
 /// out[i] = inputs[0][i] op inputs[1][i] op ... from left to right, for `count` elements: one pass over memory.
 /// float16 and bfloat16 accumulate in float and round once. One input or more; `out` may be the same as one of them
 /// (with cached stores) and overlaps none otherwise. `average` adds: see `divide`.

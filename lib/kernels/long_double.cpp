@@ -32,19 +32,13 @@ void reduce_kernel(std::byte* out, std::span<const std::byte* const> inputs, std
 }
 
 template <class Op>
-void accumulate_kernel(std::byte* inout, const std::byte* in, std::size_t count) {
-  const std::byte* const inputs[] = {inout, in};
-  reduce_kernel<Op>(inout, inputs, count, Store::cached);
-}
-
-template <class Op>
-Kernel kernel_of() {
-  return {.accumulate = accumulate_kernel<Op>, .reduce = reduce_kernel<Op>};
+Reduce kernel_of() {
+  return reduce_kernel<Op>;
 }
 
 }  // namespace
 
-Kernel long_double_kernel(ReduceOp op) {
+Reduce long_double_kernel(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::average:
@@ -56,7 +50,7 @@ Kernel long_double_kernel(ReduceOp op) {
     case ReduceOp::max:
       return kernel_of<Max>();
     default:
-      return {};
+      return nullptr;
   }
 }
 

@@ -91,20 +91,14 @@ void reduce_kernel(std::byte* out, std::span<const std::byte* const> inputs, std
   }
 }
 
-template <class Format, class Op>
-void accumulate_kernel(std::byte* inout, const std::byte* in, std::size_t count) {
-  const std::byte* const inputs[] = {inout, in};
-  write<Format>(inout, Fold<Format, Op>{nullptr, inputs}, count, Store::cached);
-}
-
 template <class Format>
 void divide_kernel(std::byte* inout, std::size_t count, int ranks) {
   write<Format>(inout, Quotient<Format>{inout, static_cast<typename Format::Lane>(ranks)}, count, Store::cached);
 }
 
 template <class Format, class Op>
-Kernel kernel_of() {
-  return {.accumulate = accumulate_kernel<Format, Op>, .reduce = reduce_kernel<Format, Op>};
+Reduce kernel_of() {
+  return reduce_kernel<Format, Op>;
 }
 
 struct Sum {
@@ -217,7 +211,7 @@ struct BitwiseXor {
 
 /// The kernel of an operation that every number has.
 template <class Format>
-Kernel arithmetic_kernel(ReduceOp op) {
+Reduce arithmetic_kernel(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::average:

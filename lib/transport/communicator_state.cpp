@@ -61,14 +61,12 @@ Task<> CommunicatorState::set_up() {
   }
 }
 
-Entrance::Visit CommunicatorState::visit(const Call& call) const {
-  if (!entrance_->taken()) return Entrance::Visit(*entrance_);
+void CommunicatorState::reject_visit(const Call& call) const {
   throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: another thread is inside {}",
                                                        name(call.collective), transport_->rank(), entrance_->what()));
 }
 
-void CommunicatorState::check_whole(const Call& call) const {
-  if (broken_.empty()) return;
+void CommunicatorState::reject_as_broken(const Call& call) const {
   throw Error(ErrorCode::broken,
               fmt::format("{} on rank {}: the communicator is broken since an earlier call failed; make a new one. "
                           "That call said: {}",
@@ -94,9 +92,8 @@ void CommunicatorState::drive_parked(Finished finished) {
   driven_ = nullptr;
 }
 
-void CommunicatorState::prepare(std::chrono::nanoseconds timeout) {
-  timeout_ = timeout;
-  if (!engine_->idle(queue_)) drive_parked([this] { return engine_->idle(queue_); });
+void CommunicatorState::finish_parked() {
+  drive_parked([this] { return engine_->idle(queue_); });
 }
 
 void CommunicatorState::drive(Task<> task) {

@@ -74,7 +74,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
                     std::shared_ptr<Entrance> entrance = std::make_shared<Entrance>());
   ~CommunicatorState() override;
 
-  [[nodiscard]] Transport& transport() noexcept { return *transport_; }
+  [[nodiscard]] Transport& transport() const noexcept { return *transport_; }
   [[nodiscard]] int rank() const noexcept { return transport_->rank(); }
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
   /// Valid after the set-up.
@@ -101,12 +101,20 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
   /// A thread comes in with `call`, to be called first and kept until it goes. Throws Error{invalid_argument} where
   /// another thread is noticed inside.
-  [[nodiscard]] Entrance::Visit visit(const Call& call) const;
+  [[nodiscard]] Entrance::Visit visit(const Call& call) const {
+    if (entrance_->taken()) reject_visit(call);
+    return Entrance::Visit(*entrance_);
+  }
   /// A call begins: throws Error{broken} if the communicator is.
-  void check_whole(const Call& call) const;
+  void check_whole(const Call& call) const {
+    if (!broken_.empty()) reject_as_broken(call);
+  }
   /// A blocking call begins, whose waits end after `timeout` (0: by the settings): drives what is parked on this
   /// communicator until it is finished. Before that another thread may be driving it.
-  void prepare(std::chrono::nanoseconds timeout);
+  void prepare(std::chrono::nanoseconds timeout) {
+    timeout_ = timeout;
+    if (!engine_->idle(queue_)) finish_parked();
+  }
   /// Drives `task` until it is done; throws what it threw. After `prepare`.
   void drive(Task<> task);
   /// Drives what is parked until `parked` is finished; throws what it threw.
@@ -131,14 +139,18 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   struct Choice {
     Call call;
     const void* algorithm = nullptr;
-    bool named = false;    ///< by the call's option
-    bool request = false;  ///< for a nonblocking call
+    std::uint8_t place = 0;  ///< of the algorithm in the list of the collective's, from 1
+    bool named = false;      ///< by the call's option
+    bool request = false;    ///< for a nonblocking call
   };
   std::array<Choice, 64> choices;
   std::shared_ptr<const void> tuning;
   AlgorithmName algorithm_name = nullptr;
 
  private:
+  [[noreturn]] void reject_visit(const Call& call) const;
+  [[noreturn]] void reject_as_broken(const Call& call) const;
+  void finish_parked();
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Place place);
   /// Drives what is parked until `finished`.
   template <class Finished>

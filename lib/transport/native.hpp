@@ -39,6 +39,6 @@ class CommunicatorState;
 
 /// True where the chooser leaves a blocking `call` to the vendor, so that it may be called at once: not before the
 /// communicator's first call, nor where a time limit is set or the ranks' calls are compared.
-[[nodiscard]] bool left_to_vendor(detail::CommunicatorState& state, const Call& call);
+[[nodiscard]] bool left_to_vendor(detail::CommunicatorState& state, Call call);
 
 }  // namespace chorus

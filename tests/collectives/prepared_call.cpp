@@ -193,7 +193,8 @@ Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedC
 
 void perform_now(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared) {
   RankBuffers buffers(prepared, transport.rank());
-  carry_out_now(algorithm, transport, buffers.arguments());
+  Arguments arguments = buffers.arguments();
+  carry_out_now(algorithm, transport, arguments);
   buffers.check();
 }
 

@@ -109,22 +109,6 @@ TEST_P(Kernels, ReduceEqualsTheOracle) {
   });
 }
 
-TEST_P(Kernels, AccumulateEqualsTheOracle) {
-  test::with_type(type, [&]<class T>(T) {
-    const Example<T> example(op, 2, random);
-    for (const std::size_t count : counts) {
-      for (int sample = 0; sample < 8; ++sample) {
-        const std::vector<Unaligned> inputs = example.place(2, count, random);
-        const Guarded inout(count * sizeof(T), random() % 64);
-        kernels::copy(inout.data(), inputs[0].data(), count * sizeof(T), Store::cached);
-        kernels::accumulate(type, op)(inout.data(), inputs[1].data(), count);
-        expect_equal(inout.data(), example.results[1].data(), count);
-        ASSERT_TRUE(inout.intact()) << count << " elements";
-      }
-    }
-  });
-}
-
 TEST_P(Kernels, OutputMayBeAnyInput) {
   test::with_type(type, [&]<class T>(T) {
     const Example<T> example(op, 5, random);
@@ -177,9 +161,16 @@ TEST(Supports, WhatTheDefinitionOfReduceOpSays) {
     for (int o = 0; o < reduce_op_count; ++o) {
       const auto op = static_cast<ReduceOp>(o);
       EXPECT_EQ(kernels::reduce(type, op) != nullptr, kernels::supports(type, op));
-      EXPECT_EQ(kernels::accumulate(type, op) != nullptr, kernels::supports(type, op));
     }
   }
+}
+
+/// inout[i] = inout[i] op in[i].
+template <class T>
+void join_into(std::vector<T>& inout, const std::vector<T>& in, DataType type, ReduceOp op) {
+  auto* const out = reinterpret_cast<std::byte*>(inout.data());
+  const std::array<const std::byte*, 2> inputs = {out, reinterpret_cast<const std::byte*>(in.data())};
+  kernels::reduce(type, op)(out, inputs, inout.size(), Store::cached);
 }
 
 /// All 65,536 bit patterns of a half, converted to float, joined with `other` there, and converted back.
@@ -192,8 +183,7 @@ void expect_conversions_of(DataType type, ReduceOp op, float other) {
     expected[i] = Half(test::joined_floats(op, float{inout[i]}, float{Half(other)}));
   }
   const std::vector<Half> in(65536, Half(other));
-  kernels::accumulate(type, op)(reinterpret_cast<std::byte*>(inout.data()),
-                                reinterpret_cast<const std::byte*>(in.data()), inout.size());
+  join_into(inout, in, type, op);
   for (std::size_t i = 0; i < inout.size(); ++i) {
     ASSERT_EQ(inout[i].bits, expected[i].bits) << "pattern " << i << ", other " << other;
   }
@@ -217,8 +207,7 @@ TEST(Floats, MinimumOfZerosAndNotANumberIsTheSameEverywhere) {
       for (const std::size_t count : counts) {
         std::vector<float> inout(count, a);
         const std::vector<float> in(count, b);
-        kernels::accumulate(DataType::float32, op)(reinterpret_cast<std::byte*>(inout.data()),
-                                                   reinterpret_cast<const std::byte*>(in.data()), count);
+        join_into(inout, in, DataType::float32, op);
         for (const float result : inout) ASSERT_TRUE(test::same(result, a)) << a << ' ' << b;
       }
     }
