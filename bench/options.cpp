@@ -90,7 +90,8 @@ void check_algorithm(std::string_view algorithm, const Row& row) {
   refuse_name(fmt::format("{} algorithm", row.name), algorithm, names);
 }
 
-void check_plot(std::span<const Row> rows) {
+void check_plot(std::span<const Row> rows, std::string_view file) {
+  if (!file.ends_with(".svg")) throw Refusal(fmt::format("--plot writes SVG: name the file {}.svg", file));
   if (rows.size() > 1) throw Refusal("--plot draws one collective: name it instead of all");
   if (!rows[0].has_size) {
     throw Refusal(fmt::format("--plot draws latency against size, and {} has no size", rows[0].name));
@@ -118,7 +119,7 @@ Options interpret(Arguments& arguments) {
     throw Refusal("--reproducible has no --json: a tuning file holds the times of plain calls");
   }
   for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
-  if (!options.plot_file.empty()) check_plot(options.rows);
+  if (!options.plot_file.empty()) check_plot(options.rows, options.plot_file);
   return std::move(options);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/names.hpp"
 #include "carry_out.hpp"
-#include "kernels/kernels.hpp"
 #include "repeatability.hpp"
 #include "transport/native.hpp"
 #include "transport/pending_call.hpp"
@@ -143,23 +142,18 @@ void reject(const CommunicatorState& state, Collective collective, const std::st
   throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
 }
 
-void check_op(const CommunicatorState& state, Collective collective, DataType type,
-              const detail::Operation& operation) {
-  if (operation.join != nullptr || kernels::supports(type, operation.op)) return;
+void reject_op(const CommunicatorState& state, Collective collective, DataType type, ReduceOp op) {
   reject(state, collective,
-         fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(operation.op),
-                     name(type)));
+         fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(op), name(type)));
 }
 
-void check_root(const CommunicatorState& state, Collective collective, int root) {
-  if (root >= 0 && root < state.size()) return;
+void reject_root(const CommunicatorState& state, Collective collective, int root) {
   reject(state, collective,
          fmt::format("argument root is {}; the communicator has ranks 0 to {}", root, state.size() - 1));
 }
 
-void check_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, bool right,
-                  const char* rule) {
-  if (right) return;
+void reject_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                   const char* rule) {
   reject(state, collective,
          fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));
 }

@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 #include "choose.hpp"
+#include "kernels/kernels.hpp"
 #include "transport/communicator_state.hpp"
 
 #include <chorus/communicator.hpp>
@@ -33,12 +34,25 @@ void complete(detail::CommunicatorState& state, Arguments&& arguments, const Col
 // The checks; each throws Error{invalid_argument} naming the collective, the argument, the rank and the remedy.
 
 [[noreturn]] void reject(const detail::CommunicatorState& state, Collective collective, const std::string& what);
-void check_op(const detail::CommunicatorState& state, Collective collective, DataType type,
-              const detail::Operation& operation);
-void check_root(const detail::CommunicatorState& state, Collective collective, int root);
+[[noreturn]] void reject_op(const detail::CommunicatorState& state, Collective collective, DataType type, ReduceOp op);
+[[noreturn]] void reject_root(const detail::CommunicatorState& state, Collective collective, int root);
+[[noreturn]] void reject_counts(const detail::CommunicatorState& state, Collective collective,
+                                const detail::Buffers& buffers, const char* rule);
+
+inline void check_op(const detail::CommunicatorState& state, Collective collective, DataType type,
+                     const detail::Operation& operation) {
+  if (operation.join == nullptr && !kernels::supports(type, operation.op)) {
+    reject_op(state, collective, type, operation.op);
+  }
+}
+inline void check_root(const detail::CommunicatorState& state, Collective collective, int root) {
+  if (root < 0 || root >= state.size()) reject_root(state, collective, root);
+}
 /// The lengths must be right; `rule` says what is.
-void check_counts(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
-                  bool right, const char* rule);
+inline void check_counts(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                         bool right, const char* rule) {
+  if (!right) reject_counts(state, collective, buffers, rule);
+}
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 
 /// The arguments of a checked call of `count` elements a block, without an operation or by `operation`.

@@ -14,6 +14,9 @@ struct BlockLayout {
   std::span<const std::size_t> counts;         ///< [size]
   std::span<const std::size_t> displacements;  ///< [size], from the buffer's beginning; empty: one after another
 
+  /// No blocks: for a rank that gives and gets none, where the collective asks only the root for a layout.
+  BlockLayout() = default;
+
   /// From a vector, array, ... of counts, and of displacements.
   template <class Counts>
   requires std::convertible_to<const Counts&, std::span<const std::size_t>> BlockLayout(

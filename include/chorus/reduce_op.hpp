@@ -14,6 +14,9 @@ namespace chorus {
 /// logical_*       integers and bool: zero is false, the result is 0 or 1, but with a single
 ///                 rank the element as it is
 /// bitwise_*       integers and bool
+///
+/// float16_t and bfloat16_t are joined in float and rounded where a result is written or sent on: once by algorithms
+/// that reduce all contributions in one step, after each step by others.
 enum class ReduceOp : std::uint8_t {
   sum,
   product,

@@ -6,6 +6,15 @@
 
 namespace chorus {
 
+/// Fetches the cache line of `address` to be written soon.
+inline void prefetch_for_write(const void* address) noexcept {
+#if defined(__x86_64__)
+  asm volatile("prefetchw (%0)" ::"r"(address));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
 

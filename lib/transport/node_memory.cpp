@@ -184,7 +184,7 @@ Task<NodeMemory> share_memory(Transport& transport, const Settings& settings, st
     if (excluded) continue;
     NodeMemory memory = co_await MemorySharing::by(kind, transport, settings, records);
     const std::size_t groups = groups_of(memory.nodes);
-    notes.push_back(fmt::format("shared memory by {}: {} ranks on {} kernels form {} groups",
+    notes.push_back(fmt::format("shared memory by {}: ranks {}, kernels {}, groups that share memory {}",
                                 kind == Kind::memfd ? "memfd" : "named segments", transport.size(), kernels_of(records),
                                 groups));
     if (best.nodes.empty() || groups < groups_of(best.nodes)) best = std::move(memory);

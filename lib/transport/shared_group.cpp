@@ -51,12 +51,6 @@ bool SharedGroup::has_reached(Round round, int peer) const noexcept {
   return rounds_past(line(peer, round).word.load(std::memory_order_acquire), round) >= 0;
 }
 
-std::optional<Round> SharedGroup::needed_for(Round round, int slots) const noexcept {
-  const auto depth = static_cast<Round>(slots);
-  if (known_ + depth > round) return std::nullopt;
-  return round - depth / 2;  // more than needed, so that the next rounds need not ask again
-}
-
 void SharedGroup::announce() {
   Bell& bell = page(rank()).bell;
   // Read, modified and written, so that a sleeper counts itself before, and is seen, or after, and sees the arrival.
@@ -64,38 +58,19 @@ void SharedGroup::announce() {
   if (published_) published_();
 }
 
-Round SharedGroup::open_now(int slots) {
-  const Round round = ++round_;
-  if (const std::optional<Round> needed = needed_for(round, slots)) {
-    for (int peer = 0; peer < size(); ++peer) {
-      Wait wait(waiter_);
-      while (!has_reached(*needed, peer)) wait.pause(bell_of(peer));
-    }
-    known_ = *needed;
+void SharedGroup::wait_until_left(Round needed) {
+  for (int peer = 0; peer < size(); ++peer) {
+    Wait wait(waiter_);
+    while (!has_reached(needed, peer)) wait.pause(bell_of(peer));
   }
-  return round;
+  known_ = needed;
 }
 
-void SharedGroup::wait_for(Round round, int peer) {
-  if (has_arrived(round, peer)) return;
+void SharedGroup::wait_longer_for(Round round, int peer) {
   Wait wait(waiter_);
   do {
     wait.pause(bell_of(peer));
   } while (!has_arrived(round, peer));
-}
-
-void SharedGroup::wait_for_all(Round round) {
-  for (int peer = 0; peer < size(); ++peer) wait_for(round, peer);
-  known_ = round;
-}
-
-void SharedGroup::wait_for_those_before(Round round) {
-  for (int peer = 0; peer < rank(); ++peer) wait_for(round, peer);
-}
-
-std::span<const std::byte*> SharedGroup::payloads(Round round) noexcept {
-  for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = payload(round, peer);
-  return places_;
 }
 
 std::span<const std::byte*> SharedGroup::slots(Round round, std::size_t offset) noexcept {

@@ -115,10 +115,21 @@ class SharedGroup {
   [[nodiscard]] Arrival arrivals_before(Round round, Where where = Where::here());
 
   // The same for the smallest messages, without a coroutine: they return when it is so.
-  [[nodiscard]] Round open_now(int slots);
-  void wait_for(Round round, int peer);
-  void wait_for_all(Round round);
-  void wait_for_those_before(Round round);
+  [[nodiscard]] Round open_now(int slots) {
+    const Round round = ++round_;
+    if (const std::optional<Round> needed = needed_for(round, slots)) wait_until_left(*needed);
+    return round;
+  }
+  void wait_for(Round round, int peer) {
+    if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+  }
+  void wait_for_all(Round round) {
+    for (int peer = 0; peer < size(); ++peer) wait_for(round, peer);
+    known_ = round;
+  }
+  void wait_for_those_before(Round round) {
+    for (int peer = 0; peer < rank(); ++peer) wait_for(round, peer);
+  }
 
   /// This rank's payload of `round`, to be written before `arrive`.
   [[nodiscard]] std::byte* payload(Round round) noexcept { return line(members_.rank, round).payload; }
@@ -130,11 +141,16 @@ class SharedGroup {
   }
   /// The payloads of all ranks, and the places `offset` bytes into their slots, in the order of the ranks. Valid until
   /// the next call of either.
-  [[nodiscard]] std::span<const std::byte*> payloads(Round round) noexcept;
+  [[nodiscard]] std::span<const std::byte*> payloads(Round round) noexcept {
+    for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = payload(round, peer);
+    return places_;
+  }
   [[nodiscard]] std::span<const std::byte*> slots(Round round, std::size_t offset) noexcept;
-  /// Publishes this rank's payload and slot of `round`.
+  /// Publishes this rank's payload and slot of `round`. The line of the next round, which others have read last, is on
+  /// its way back meanwhile.
   void arrive(Round round) {
     line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
+    prefetch_for_write(&line(members_.rank, round + 1));
     if (announces_) {
       announce();
     } else {
@@ -177,7 +193,13 @@ class SharedGroup {
   }
   [[nodiscard]] bool differs(std::uint64_t word, Round round) const;
   /// The round everybody must have reached before this rank may open `round`, where that is not known to be so.
-  [[nodiscard]] std::optional<Round> needed_for(Round round, int slots) const noexcept;
+  [[nodiscard]] std::optional<Round> needed_for(Round round, int slots) const noexcept {
+    const auto depth = static_cast<Round>(slots);
+    if (known_ + depth > round) return std::nullopt;
+    return round - depth / 2;  // more than needed, so that the next rounds need not ask again
+  }
+  void wait_until_left(Round needed);
+  void wait_longer_for(Round round, int peer);
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
   void announce();
 
