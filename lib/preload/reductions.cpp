@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preload/reductions.hpp"
+
+#include "kernels/kernels.hpp"
+#include "preload/handles.hpp"
+#include "preload/staging.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+namespace chorus::preload {
+namespace {
+
+constexpr std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;  // that of the buffers that MPI itself makes
+
+std::optional<ReduceOp> known_op(MPI_Op op) noexcept {
+  if (op == MPI_SUM) return ReduceOp::sum;
+  if (op == MPI_MAX) return ReduceOp::max;
+  if (op == MPI_MIN) return ReduceOp::min;
+  if (op == MPI_PROD) return ReduceOp::product;
+  if (op == MPI_LAND) return ReduceOp::logical_and;
+  if (op == MPI_LOR) return ReduceOp::logical_or;
+  if (op == MPI_LXOR) return ReduceOp::logical_xor;
+  if (op == MPI_BAND) return ReduceOp::bitwise_and;
+  if (op == MPI_BOR) return ReduceOp::bitwise_or;
+  if (op == MPI_BXOR) return ReduceOp::bitwise_xor;
+  return std::nullopt;
+}
+
+/// True where MPI defines `op` on types of `kind`.
+bool defined(Kind kind, ReduceOp op) noexcept {
+  const bool logical = op >= ReduceOp::logical_and && op <= ReduceOp::logical_xor;
+  const bool bitwise = op >= ReduceOp::bitwise_and;
+  switch (kind) {
+    case Kind::signed_integer:
+    case Kind::unsigned_integer:
+      return true;
+    case Kind::floating:
+      return !logical && !bitwise;
+    case Kind::complex:
+      return op == ReduceOp::sum || op == ReduceOp::product;
+    case Kind::boolean:
+    case Kind::fortran_logical:
+      return logical;
+    case Kind::bits:
+      return bitwise;
+    case Kind::opaque:
+      return false;
+  }
+  return false;
+}
+
+std::optional<DataType> integer_of(std::size_t bytes, bool has_sign) noexcept {
+  switch (bytes) {
+    case 1:
+      return has_sign ? DataType::int8 : DataType::uint8;
+    case 2:
+      return has_sign ? DataType::int16 : DataType::uint16;
+    case 4:
+      return has_sign ? DataType::int32 : DataType::uint32;
+    case 8:
+      return has_sign ? DataType::int64 : DataType::uint64;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<DataType> floating_of(std::size_t bytes) noexcept {
+  if (bytes == sizeof(float)) return DataType::float32;
+  if (bytes == sizeof(double)) return DataType::float64;
+  if (bytes == sizeof(long double)) return DataType::long_double;
+  return std::nullopt;
+}
+
+/// The type of chorus that `op` on `type` is carried out with, of which an element has one, or two where it is complex.
+std::optional<DataType> reduced_as(const KnownType& type, ReduceOp op) noexcept {
+  switch (type.kind) {
+    case Kind::signed_integer:
+    case Kind::unsigned_integer:
+      return integer_of(type.bytes, type.kind == Kind::signed_integer);
+    case Kind::floating:
+      return floating_of(type.bytes);
+    case Kind::complex:  // their product is none of the real and imaginary parts
+      return op == ReduceOp::sum ? floating_of(type.bytes / 2) : std::nullopt;
+    case Kind::boolean:
+      return type.bytes == 1 ? std::optional(DataType::boolean) : std::nullopt;
+    case Kind::bits:
+      return DataType::uint8;
+    case Kind::fortran_logical:
+    case Kind::opaque:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// A value and its place, for MPI_MINLOC and MPI_MAXLOC.
+bool is_pair(MPI_Datatype type) noexcept {
+  const MPI_Datatype pairs[] = {MPI_2INT,     MPI_FLOAT_INT,         MPI_DOUBLE_INT,
+                                MPI_LONG_INT, MPI_SHORT_INT,         MPI_LONG_DOUBLE_INT,
+                                MPI_2REAL,    MPI_2DOUBLE_PRECISION, MPI_2INTEGER};
+  return std::ranges::find(pairs, type) != std::end(pairs);
+}
+
+/// The bytes from one element to the next, where chorus may move them as they lie in memory: in basic types, pairs, and
+/// types made by the program without gaps. Otherwise 0.
+std::size_t whole_element(MPI_Datatype type) noexcept {
+  if (const KnownType* const own = known_type(type)) return own->bytes;
+  MPI_Aint begin = 0;
+  MPI_Aint stride = 0;
+  PMPI_Type_get_extent(type, &begin, &stride);
+  if (is_pair(type)) return static_cast<std::size_t>(stride);
+  MPI_Aint data_begin = 0;
+  MPI_Aint data_length = 0;
+  PMPI_Type_get_true_extent(type, &data_begin, &data_length);
+  MPI_Count bytes = 0;
+  PMPI_Type_size_x(type, &bytes);
+  const bool solid = begin == 0 && data_begin == 0 && stride == data_length && stride == bytes;
+  return solid && bytes <= UINT32_MAX ? static_cast<std::size_t>(bytes) : 0;
+}
+
+/// By MPI_Reduce_local.
+Offer joined_by_mpi(Offer offer, MPI_Count count, std::size_t element_bytes, bool commutes) noexcept {
+  offer.path = element_bytes > 0 ? Path::chorus : Path::data_type;
+  offer.call.type = DataType::opaque;
+  offer.call.op = commutes ? commutative_function : ordered_function;
+  offer.call.count = static_cast<std::size_t>(count);
+  offer.call.opaque_bytes = static_cast<std::uint32_t>(element_bytes);
+  return offer;
+}
+
+Offer by_known_op(Offer offer, MPI_Count count, MPI_Datatype type, ReduceOp op) noexcept {
+  const KnownType* const own = known_type(type);
+  offer.path = Path::data_type;
+  if (own == nullptr || !defined(own->kind, op)) return offer;
+  const std::optional<DataType> own_type = reduced_as(*own, op);
+  if (!own_type || !kernels::supports(*own_type, op)) return joined_by_mpi(offer, count, own->bytes, true);
+  offer.path = Path::chorus;
+  offer.call.type = *own_type;
+  offer.call.op = op;
+  offer.call.count = static_cast<std::size_t>(count) * (own->kind == Kind::complex ? 2 : 1);
+  return offer;
+}
+
+bool is_aligned(const std::byte* place, std::size_t element_bytes) noexcept {
+  const std::size_t needed = std::min(alignment, element_bytes & (~element_bytes + 1));
+  return reinterpret_cast<std::uintptr_t>(place) % needed == 0;
+}
+
+}  // namespace
+
+Offer offer_reduction(Collective collective, int root, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
+  Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
+  if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return offer;
+  if (const std::optional<ReduceOp> own_op = known_op(op)) return by_known_op(offer, count, type, *own_op);
+  if (op == MPI_MINLOC || op == MPI_MAXLOC) {
+    return joined_by_mpi(offer, count, is_pair(type) ? whole_element(type) : 0, true);
+  }
+  int commutes = 0;
+  if (op == MPI_REPLACE || op == MPI_NO_OP) return offer;  // these are for one-sided communication
+  if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) return offer;
+  return joined_by_mpi(offer, count, whole_element(type), commutes != 0);
+}
+
+std::size_t elements_of(const Call& call, MPI_Datatype type) noexcept {
+  return call.type == DataType::opaque ? 1 : extent(1, type).bytes / size_of(call.type);
+}
+
+detail::Operation Joining::operation() const noexcept {
+  if (call_.type != DataType::opaque) return {.op = call_.op, .owner = nullptr};
+  return {.commutative = call_.commutes(), .join = join, .function = this, .owner = nullptr};
+}
+
+/// Some elements at a time, on copies where the function would write elsewhere than to `out`, or meet elements that do
+/// not lie as those of the program do.
+void Joining::join(const void* self, std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) {
+  const auto& joining = *static_cast<const Joining*>(self);
+  const std::size_t element_bytes = joining.call_.element_bytes();
+  const std::size_t most = std::max<std::size_t>(1, 4096 / element_bytes);
+  for (std::size_t done = 0; done < count; done += most) {
+    const std::size_t offset = done * element_bytes;
+    joining.join_some(out + offset, left + offset, right + offset, std::min(most, count - done));
+  }
+}
+
+void Joining::join_some(std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) const {
+  const std::size_t element_bytes = call_.element_bytes();
+  const std::size_t bytes = count * element_bytes;
+  const auto join_to = [&](const std::byte* first, std::byte* result) {
+    check(PMPI_Reduce_local(first, result, static_cast<int>(count), type_, op_));
+  };
+  if (out == right && is_aligned(left, element_bytes) && is_aligned(out, element_bytes)) return join_to(left, out);
+  const auto first = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  const auto result = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  std::memcpy(first.get(), left, bytes);
+  std::memcpy(result.get(), right, bytes);
+  join_to(first.get(), result.get());
+  std::memcpy(out, result.get(), bytes);
+}
+
+}  // namespace chorus::preload
