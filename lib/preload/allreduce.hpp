@@ -18,9 +18,11 @@ struct Allreduce {
   }
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, MPI_Count /*count*/,
-                  MPI_Datatype type, MPI_Op op, MPI_Comm /*comm*/) {
-    const detail::Buffers buffers = operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count);
-    detail::allreduce(attachment.communicator(), buffers, Joining(call, type, op).operation(), {});
+                  MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    const OfferedReduction reduction(call, operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count),
+                                     type, op, comm);
+    detail::allreduce(attachment.communicator(), reduction.buffers(), reduction.operation(), {});
+    reduction.deliver();
   }
 };
 

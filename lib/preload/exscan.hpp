@@ -20,9 +20,11 @@ struct Exscan {
   }
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, MPI_Count /*count*/,
-                  MPI_Datatype type, MPI_Op op, MPI_Comm /*comm*/) {
-    const detail::Buffers buffers = operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count);
-    detail::exscan(attachment.communicator(), buffers, Joining(call, type, op).operation(), {});
+                  MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    const OfferedReduction reduction(call, operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count),
+                                     type, op, comm);
+    detail::exscan(attachment.communicator(), reduction.buffers(), reduction.operation(), {});
+    if (attachment.rank() > 0) reduction.deliver();
   }
 };
 

@@ -22,9 +22,11 @@ struct Reduce {
   }
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, MPI_Count /*count*/,
-                  MPI_Datatype type, MPI_Op op, int root, MPI_Comm /*comm*/) {
-    const detail::Buffers buffers = operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count);
-    detail::reduce(attachment.communicator(), buffers, Joining(call, type, op).operation(), root, {});
+                  MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+    const OfferedReduction reduction(call, operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count),
+                                     type, op, comm);
+    detail::reduce(attachment.communicator(), reduction.buffers(), reduction.operation(), root, {});
+    if (attachment.rank() == root) reduction.deliver();
   }
 };
 

@@ -29,7 +29,7 @@ struct ReduceScatter {
 
   template <class Count>
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, const Count* counts,
-                  MPI_Datatype type, MPI_Op op, MPI_Comm /*comm*/) {
+                  MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     const std::size_t elements = elements_of(call, type);
     std::vector<std::size_t> blocks;
     for (int rank = 0; rank < attachment.size(); ++rank) {
@@ -37,8 +37,10 @@ struct ReduceScatter {
     }
     const bool in_place = in == MPI_IN_PLACE;
     const std::size_t own = blocks[static_cast<std::size_t>(attachment.rank())];
-    const detail::Buffers buffers = operands(call, in_place ? out : in, call.count, out, in_place ? call.count : own);
-    detail::reduce_scatter(attachment.communicator(), buffers, blocks, Joining(call, type, op).operation(), {});
+    const OfferedReduction reduction(
+        call, operands(call, in_place ? out : in, call.count, out, in_place ? call.count : own), type, op, comm);
+    detail::reduce_scatter(attachment.communicator(), reduction.buffers(), blocks, reduction.operation(), {});
+    reduction.deliver();
   }
 
  private:

@@ -18,11 +18,13 @@ struct ReduceScatterBlock {
   }
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, MPI_Count /*count*/,
-                  MPI_Datatype type, MPI_Op op, MPI_Comm /*comm*/) {
+                  MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
     const bool in_place = in == MPI_IN_PLACE;
-    const detail::Buffers buffers = operands(call, in_place ? out : in, total, out, in_place ? total : call.count);
-    detail::reduce_scatter_block(attachment.communicator(), buffers, Joining(call, type, op).operation(), {});
+    const OfferedReduction reduction(
+        call, operands(call, in_place ? out : in, total, out, in_place ? total : call.count), type, op, comm);
+    detail::reduce_scatter_block(attachment.communicator(), reduction.buffers(), reduction.operation(), {});
+    reduction.deliver();
   }
 };
 

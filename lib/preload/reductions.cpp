@@ -105,24 +105,36 @@ bool is_pair(MPI_Datatype type) noexcept {
   return std::ranges::find(pairs, type) != std::end(pairs);
 }
 
-/// The bytes from one element to the next, where chorus may move them as they lie in memory: in basic types, pairs, and
-/// types made by the program without gaps. Otherwise 0.
-std::size_t whole_element(MPI_Datatype type) noexcept {
+/// The bytes from one element to the next; 0 where elements reach beyond them, so that one cannot be moved by itself.
+std::size_t stride_of(MPI_Datatype type) noexcept {
   if (const KnownType* const own = known_type(type)) return own->bytes;
   MPI_Aint begin = 0;
   MPI_Aint stride = 0;
-  PMPI_Type_get_extent(type, &begin, &stride);
-  if (is_pair(type)) return static_cast<std::size_t>(stride);
   MPI_Aint data_begin = 0;
   MPI_Aint data_length = 0;
+  PMPI_Type_get_extent(type, &begin, &stride);
   PMPI_Type_get_true_extent(type, &data_begin, &data_length);
-  MPI_Count bytes = 0;
-  PMPI_Type_size_x(type, &bytes);
-  const bool solid = begin == 0 && data_begin == 0 && stride == data_length && stride == bytes;
-  return solid && bytes <= UINT32_MAX ? static_cast<std::size_t>(bytes) : 0;
+  const bool inside = begin == 0 && data_begin >= 0 && data_begin + data_length <= stride;
+  return inside && stride <= UINT32_MAX ? static_cast<std::size_t>(stride) : 0;
 }
 
-/// By MPI_Reduce_local.
+/// Without their gaps.
+void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type, MPI_Comm comm) {
+  const auto elements = static_cast<MPI_Count>(count);
+  const std::size_t bytes = extent(elements, type).bytes;
+  const auto packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  pack({const_cast<void*>(from), elements, type, bytes}, packed.get(), comm);
+  unpack(packed.get(), {to, elements, type, bytes}, comm);
+}
+
+/// `count` elements of the program as they lie there, but for their gaps.
+std::unique_ptr<std::byte[]> copy_of(const void* place, std::size_t count, MPI_Datatype type, MPI_Comm comm) {
+  auto copy = std::make_unique<std::byte[]>(count * stride_of(type));
+  copy_elements(place, copy.get(), count, type, comm);
+  return copy;
+}
+
+/// With the operation as a function of the caller's, which is MPI_Reduce_local.
 Offer joined_by_mpi(Offer offer, MPI_Count count, std::size_t element_bytes, bool commutes) noexcept {
   offer.path = element_bytes > 0 ? Path::chorus : Path::data_type;
   offer.call.type = DataType::opaque;
@@ -157,36 +169,53 @@ Offer offer_reduction(Collective collective, int root, MPI_Count count, MPI_Data
   if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return offer;
   if (const std::optional<ReduceOp> own_op = known_op(op)) return by_known_op(offer, count, type, *own_op);
   if (op == MPI_MINLOC || op == MPI_MAXLOC) {
-    return joined_by_mpi(offer, count, is_pair(type) ? whole_element(type) : 0, true);
+    return joined_by_mpi(offer, count, is_pair(type) ? stride_of(type) : 0, true);
   }
   int commutes = 0;
   if (op == MPI_REPLACE || op == MPI_NO_OP) return offer;  // these are for one-sided communication
   if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) return offer;
-  return joined_by_mpi(offer, count, whole_element(type), commutes != 0);
+  return joined_by_mpi(offer, count, stride_of(type), commutes != 0);
 }
 
 std::size_t elements_of(const Call& call, MPI_Datatype type) noexcept {
   return call.type == DataType::opaque ? 1 : extent(1, type).bytes / size_of(call.type);
 }
 
-detail::Operation Joining::operation() const noexcept {
+OfferedReduction::OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm comm)
+    : call_(call), buffers_(buffers), type_(type), op_(op), comm_(comm), result_(buffers.out) {
+  const bool has_gaps = call.type == DataType::opaque && extent(1, type).bytes != call.opaque_bytes;
+  if (!has_gaps || is_pair(type)) return;  // a pair is a struct of C, whose gaps hold nothing
+  in_ = copy_of(buffers.in, buffers.in_count, type, comm);
+  if (buffers.in != buffers.out) out_ = std::make_unique<std::byte[]>(buffers.out_count * call.opaque_bytes);
+  buffers_.in = in_.get();
+  buffers_.out = out_ ? out_.get() : in_.get();
+}
+
+void OfferedReduction::deliver() const {
+  if (in_) copy_elements(buffers_.out, result_, buffers_.out_count, type_, comm_);
+}
+
+detail::Operation OfferedReduction::operation() const noexcept {
   if (call_.type != DataType::opaque) return {.op = call_.op, .owner = nullptr};
   return {.commutative = call_.commutes(), .join = join, .function = this, .owner = nullptr};
 }
 
 /// Some elements at a time, on copies where the function would write elsewhere than to `out`, or meet elements that do
 /// not lie as those of the program do.
-void Joining::join(const void* self, std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) {
-  const auto& joining = *static_cast<const Joining*>(self);
-  const std::size_t element_bytes = joining.call_.element_bytes();
+void OfferedReduction::join(const void* self, std::byte* out, const std::byte* left, const std::byte* right,
+                            std::size_t count) {
+  const auto& reduction = *static_cast<const OfferedReduction*>(self);
+  const std::size_t element_bytes = reduction.call_.element_bytes();
   const std::size_t most = std::max<std::size_t>(1, 4096 / element_bytes);
   for (std::size_t done = 0; done < count; done += most) {
     const std::size_t offset = done * element_bytes;
-    joining.join_some(out + offset, left + offset, right + offset, std::min(most, count - done));
+    reduction.join_some(out + offset, left + offset, right + offset, std::min(most, count - done));
   }
 }
 
-void Joining::join_some(std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) const {
+void OfferedReduction::join_some(std::byte* out, const std::byte* left, const std::byte* right,
+                                 std::size_t count) const {
   const std::size_t element_bytes = call_.element_bytes();
   const std::size_t bytes = count * element_bytes;
   const auto join_to = [&](const std::byte* first, std::byte* result) {

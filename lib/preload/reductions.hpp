@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 
 // MPI's reductions in chorus's words. What chorus has no operation for is joined by MPI_Reduce_local, which knows the
 // functions of the program too, in every language.
@@ -20,7 +21,7 @@ namespace chorus::preload {
 [[nodiscard]] Offer offer_reduction(Collective collective, int root, MPI_Count count, MPI_Datatype type,
                                     MPI_Op op) noexcept;
 
-/// The buffers of a reduction that chorus was offered. In place: `in` and `out` are equal.
+/// The buffers of a reduction that chorus was offered, in the program's memory. In place: `in` and `out` are equal.
 [[nodiscard]] inline detail::Buffers operands(const Call& call, const void* in, std::size_t in_count, void* out,
                                               std::size_t out_count) noexcept {
   return {in, out, in_count, out_count, call.type, call.element_bytes()};
@@ -29,19 +30,32 @@ namespace chorus::preload {
 /// How many elements of an offered call one of `type` is: two for a complex number.
 [[nodiscard]] std::size_t elements_of(const Call& call, MPI_Datatype type) noexcept;
 
-/// The operation of a reduction that chorus was offered, for as long as this lives.
-class Joining {
+/// A reduction that chorus was offered, as its doors take it; while this lives. Elements with gaps are copied, as what
+/// lies in the gaps is neither to be sent nor to be written.
+class OfferedReduction {
  public:
-  Joining(const Call& call, MPI_Datatype type, MPI_Op op) noexcept : call_(call), type_(type), op_(op) {}
+  /// `buffers`: those of the program.
+  OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+  OfferedReduction(const OfferedReduction&) = delete;
+  OfferedReduction& operator=(const OfferedReduction&) = delete;
+
+  [[nodiscard]] const detail::Buffers& buffers() const noexcept { return buffers_; }
   [[nodiscard]] detail::Operation operation() const noexcept;
+  /// Puts the result where it belongs; for ranks that get one.
+  void deliver() const;
 
  private:
   static void join(const void* self, std::byte* out, const std::byte* left, const std::byte* right, std::size_t count);
   void join_some(std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) const;
 
   const Call& call_;
+  detail::Buffers buffers_;
   MPI_Datatype type_;
   MPI_Op op_;
+  MPI_Comm comm_;
+  void* result_;  // in the program's memory
+  std::unique_ptr<std::byte[]> in_;
+  std::unique_ptr<std::byte[]> out_;
 };
 
 }  // namespace chorus::preload
