@@ -45,8 +45,9 @@ struct Alltoallw {
                      const Count* out_counts, const Displacement* out_displacements, const MPI_Datatype* out_types,
                      MPI_Comm /*comm*/) {
     const int ranks = attachment.size();
-    const bool sends = in == MPI_IN_PLACE || valid(Typed{in, in_counts, in_displacements, in_types}, ranks);
-    const bool receives = valid(Typed{out, out_counts, out_displacements, out_types}, ranks);
+    const bool sends =
+        in == MPI_IN_PLACE || valid(Typed<Count, Displacement>{in, in_counts, in_displacements, in_types}, ranks);
+    const bool receives = valid(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks);
     return offer_exchange(Collective::alltoallv, 0, sends && receives);
   }
 
@@ -56,10 +57,11 @@ struct Alltoallw {
                   const Count* out_counts, const Displacement* out_displacements, const MPI_Datatype* out_types,
                   MPI_Comm comm) {
     const int ranks = attachment.size();
-    const RankBlocks result(blocks_of(Typed{out, out_counts, out_displacements, out_types}, ranks), comm);
+    const RankBlocks result(blocks_of(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks),
+                            comm);
     if (in == MPI_IN_PLACE) return exchange(attachment.communicator(), result, result);
-    exchange(attachment.communicator(), {blocks_of(Typed{in, in_counts, in_displacements, in_types}, ranks), comm},
-             result);
+    exchange(attachment.communicator(),
+             {blocks_of(Typed<Count, Displacement>{in, in_counts, in_displacements, in_types}, ranks), comm}, result);
   }
 };
 

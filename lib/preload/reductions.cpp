@@ -135,26 +135,24 @@ std::unique_ptr<std::byte[]> copy_of(const void* place, std::size_t count, MPI_D
 }
 
 /// With the operation as a function of the caller's, which is MPI_Reduce_local.
-Offer joined_by_mpi(Offer offer, MPI_Count count, std::size_t element_bytes, bool commutes) noexcept {
+void join_by_mpi(Offer& offer, MPI_Count count, std::size_t element_bytes, bool commutes) noexcept {
   offer.path = element_bytes > 0 ? Path::chorus : Path::data_type;
   offer.call.type = DataType::opaque;
   offer.call.op = commutes ? commutative_function : ordered_function;
   offer.call.count = static_cast<std::size_t>(count);
   offer.call.opaque_bytes = static_cast<std::uint32_t>(element_bytes);
-  return offer;
 }
 
-Offer by_known_op(Offer offer, MPI_Count count, MPI_Datatype type, ReduceOp op) noexcept {
+void join_by_known_op(Offer& offer, MPI_Count count, MPI_Datatype type, ReduceOp op) noexcept {
   const KnownType* const own = known_type(type);
   offer.path = Path::data_type;
-  if (own == nullptr || !defined(own->kind, op)) return offer;
+  if (own == nullptr || !defined(own->kind, op)) return;
   const std::optional<DataType> own_type = reduced_as(*own, op);
-  if (!own_type || !kernels::supports(*own_type, op)) return joined_by_mpi(offer, count, own->bytes, true);
+  if (!own_type || !kernels::supports(*own_type, op)) return join_by_mpi(offer, count, own->bytes, true);
   offer.path = Path::chorus;
   offer.call.type = *own_type;
   offer.call.op = op;
   offer.call.count = static_cast<std::size_t>(count) * (own->kind == Kind::complex ? 2 : 1);
-  return offer;
 }
 
 bool is_aligned(const std::byte* place, std::size_t element_bytes) noexcept {
@@ -167,14 +165,15 @@ bool is_aligned(const std::byte* place, std::size_t element_bytes) noexcept {
 Offer offer_reduction(Collective collective, int root, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
   Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
   if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return offer;
-  if (const std::optional<ReduceOp> own_op = known_op(op)) return by_known_op(offer, count, type, *own_op);
-  if (op == MPI_MINLOC || op == MPI_MAXLOC) {
-    return joined_by_mpi(offer, count, is_pair(type) ? stride_of(type) : 0, true);
-  }
   int commutes = 0;
-  if (op == MPI_REPLACE || op == MPI_NO_OP) return offer;  // these are for one-sided communication
-  if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) return offer;
-  return joined_by_mpi(offer, count, stride_of(type), commutes != 0);
+  if (const std::optional<ReduceOp> own_op = known_op(op)) {
+    join_by_known_op(offer, count, type, *own_op);
+  } else if (op == MPI_MINLOC || op == MPI_MAXLOC) {
+    join_by_mpi(offer, count, is_pair(type) ? stride_of(type) : 0, true);
+  } else if (op != MPI_REPLACE && op != MPI_NO_OP && PMPI_Op_commutative(op, &commutes) == MPI_SUCCESS) {
+    join_by_mpi(offer, count, stride_of(type), commutes != 0);  // MPI_REPLACE and MPI_NO_OP are no reductions
+  }
+  return offer;
 }
 
 std::size_t elements_of(const Call& call, MPI_Datatype type) noexcept {
