@@ -114,6 +114,8 @@ struct Last {
 
 }  // namespace
 
+bool takes_part() { return stage.load(std::memory_order_acquire) == Stage::running || begin(); }
+
 Attachment::Attachment(MPI_Comm comm) {
   int between_groups = 0;
   PMPI_Comm_test_inter(comm, &between_groups);
@@ -148,8 +150,7 @@ bool Attachment::left_to_vendor(const Call& call) {
 }
 
 Attachment* Attachment::of(MPI_Comm comm) {
-  if (stage.load(std::memory_order_acquire) != Stage::running && !begin()) return nullptr;
-  if (comm == MPI_COMM_NULL) return nullptr;
+  if (!takes_part() || comm == MPI_COMM_NULL) return nullptr;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last;
   const std::uint64_t now = detachments.load(std::memory_order_acquire);
   if (last.comm != comm || last.detachments != now) last = {comm, now, find_or_make(comm)};

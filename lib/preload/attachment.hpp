@@ -11,12 +11,14 @@
 
 namespace chorus::preload {
 
+/// False where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1.
+[[nodiscard]] bool takes_part();
+
 /// What is kept with one of the program's communicators: an attribute of MPI's, made at its first intercepted call and
 /// freed with it.
 class Attachment {
  public:
-  /// That of `comm`, or null where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1,
-  /// for MPI_COMM_NULL.
+  /// That of `comm`; null where the library does not take part, and for MPI_COMM_NULL.
   [[nodiscard]] static Attachment* of(MPI_Comm comm);
 
   explicit Attachment(MPI_Comm comm);

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload/handles.hpp"
 
-#include "kernels/kernels.hpp"
-
-#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 
 namespace chorus::preload {
 namespace {
 
-/// What MPI allows to be done with a type.
-enum class Kind : std::uint8_t { signed_integer, unsigned_integer, floating, complex, boolean, bits, opaque };
-
 struct NamedType {
   MPI_Datatype handle;
   Kind kind;
-};
-
-struct KnownType {
-  Kind kind = Kind::opaque;
-  std::size_t bytes = 0;
 };
 
 const NamedType named_types[] = {
@@ -72,7 +60,7 @@ const NamedType named_types[] = {
     {MPI_CHAR, Kind::opaque},
     {MPI_WCHAR, Kind::opaque},
     {MPI_CHARACTER, Kind::opaque},
-    {MPI_LOGICAL, Kind::opaque},
+    {MPI_LOGICAL, Kind::fortran_logical},
     {MPI_PACKED, Kind::opaque},
 };
 
@@ -115,108 +103,14 @@ class KnownTypes {
   std::array<Entry, places> entries_;
 };
 
+}  // namespace
+
 const KnownType* known_type(MPI_Datatype handle) noexcept {
   static KnownTypes types;
   return handle == MPI_DATATYPE_NULL ? nullptr : types.find(handle);
 }
 
-std::optional<ReduceOp> known_op(MPI_Op op) noexcept {
-  if (op == MPI_SUM) return ReduceOp::sum;
-  if (op == MPI_MAX) return ReduceOp::max;
-  if (op == MPI_MIN) return ReduceOp::min;
-  if (op == MPI_PROD) return ReduceOp::product;
-  if (op == MPI_LAND) return ReduceOp::logical_and;
-  if (op == MPI_LOR) return ReduceOp::logical_or;
-  if (op == MPI_LXOR) return ReduceOp::logical_xor;
-  if (op == MPI_BAND) return ReduceOp::bitwise_and;
-  if (op == MPI_BOR) return ReduceOp::bitwise_or;
-  if (op == MPI_BXOR) return ReduceOp::bitwise_xor;
-  return std::nullopt;
-}
-
-/// True where MPI defines `op` on types of `kind`.
-bool defined(Kind kind, ReduceOp op) noexcept {
-  const bool logical = op >= ReduceOp::logical_and && op <= ReduceOp::logical_xor;
-  const bool bitwise = op >= ReduceOp::bitwise_and;
-  switch (kind) {
-    case Kind::signed_integer:
-    case Kind::unsigned_integer:
-      return true;
-    case Kind::floating:
-      return !logical && !bitwise;
-    case Kind::complex:
-      return op == ReduceOp::sum;  // the product is no operation on the real and imaginary parts
-    case Kind::boolean:
-      return logical;
-    case Kind::bits:
-      return bitwise;
-    case Kind::opaque:
-      return false;
-  }
-  return false;
-}
-
-std::optional<DataType> integer_of(std::size_t bytes, bool has_sign) noexcept {
-  switch (bytes) {
-    case 1:
-      return has_sign ? DataType::int8 : DataType::uint8;
-    case 2:
-      return has_sign ? DataType::int16 : DataType::uint16;
-    case 4:
-      return has_sign ? DataType::int32 : DataType::uint32;
-    case 8:
-      return has_sign ? DataType::int64 : DataType::uint64;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<DataType> floating_of(std::size_t bytes) noexcept {
-  if (bytes == sizeof(float)) return DataType::float32;
-  if (bytes == sizeof(double)) return DataType::float64;
-  if (bytes == sizeof(long double)) return DataType::long_double;
-  return std::nullopt;
-}
-
-/// The type of chorus, of which an element of `type` has one, or two where it is complex.
-std::optional<DataType> reduced_as(const KnownType& type) noexcept {
-  switch (type.kind) {
-    case Kind::signed_integer:
-    case Kind::unsigned_integer:
-      return integer_of(type.bytes, type.kind == Kind::signed_integer);
-    case Kind::floating:
-      return floating_of(type.bytes);
-    case Kind::complex:
-      return floating_of(type.bytes / 2);
-    case Kind::boolean:
-      return type.bytes == 1 ? std::optional(DataType::boolean) : std::nullopt;
-    case Kind::bits:
-      return DataType::uint8;
-    case Kind::opaque:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-Offer offer_reduction(Collective collective, int root, std::ptrdiff_t count, MPI_Datatype type, MPI_Op op) noexcept {
-  Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
-  if (count < 0 || type == MPI_DATATYPE_NULL || op == MPI_OP_NULL) return offer;
-  const std::optional<ReduceOp> own_op = known_op(op);
-  const KnownType* const own = known_type(type);
-  const std::optional<DataType> own_type = own != nullptr ? reduced_as(*own) : std::nullopt;
-  offer.path = !own_op ? Path::operation : Path::data_type;
-  if (!own_op || !own_type) return offer;
-  if (!defined(own->kind, *own_op) || !kernels::supports(*own_type, *own_op)) return offer;
-  offer.path = Path::chorus;
-  offer.call.type = *own_type;
-  offer.call.op = *own_op;
-  offer.call.count = static_cast<std::size_t>(count) * (own->kind == Kind::complex ? 2 : 1);
-  return offer;
-}
-
-Extent extent(int count, MPI_Datatype type) noexcept {
+Extent extent(MPI_Count count, MPI_Datatype type) noexcept {
   if (count < 0 || type == MPI_DATATYPE_NULL) return {};
   if (const KnownType* const own = known_type(type)) {
     return {true, static_cast<std::size_t>(count) * own->bytes};
@@ -226,17 +120,6 @@ Extent extent(int count, MPI_Datatype type) noexcept {
   return {true, static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes)};
 }
 
-Extent extent(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type, int ranks) noexcept {
-  const Extent element = extent(1, type);
-  if (!element.valid || counts == nullptr || displacements == nullptr) return {};
-  Extent all{.valid = true};
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (counts[rank] < 0 || is_missing(buffer, counts[rank], type)) return {};
-    all.bytes += static_cast<std::size_t>(counts[rank]) * element.bytes;
-  }
-  return all;
-}
-
 Offer offer_move(Collective collective, int root, const Extent& block) noexcept {
   Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
   if (!block.valid) return offer;
@@ -244,7 +127,5 @@ Offer offer_move(Collective collective, int root, const Extent& block) noexcept 
   offer.path = block.bytes > INT_MAX ? Path::length : Path::chorus;  // MPI packs no more at a time
   return offer;
 }
-
-bool is_plain(MPI_Datatype type) noexcept { return known_type(type) != nullptr; }
 
 }  // namespace chorus::preload

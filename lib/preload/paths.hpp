@@ -16,11 +16,12 @@ enum class Path : std::uint8_t {
   intercommunicator,
   several_jobs,
   data_type,
-  operation,
   length,
   arguments,
+  nonblocking,
+  persistent,
 };
-inline constexpr int path_count = 10;
+inline constexpr int path_count = 11;
 
 /// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
 struct Offer {

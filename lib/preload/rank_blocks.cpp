@@ -14,22 +14,8 @@
 
 namespace chorus::preload {
 
-Block block_of(const void* place, int count, MPI_Datatype type) noexcept {
+Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept {
   return {const_cast<void*>(place), count, type, extent(count, type).bytes};
-}
-
-std::vector<Block> blocks_of(const void* buffer, const int* counts, const int* displacements, MPI_Datatype type,
-                             int ranks) {
-  MPI_Aint lowest = 0;
-  MPI_Aint stride = 0;
-  PMPI_Type_get_extent(type, &lowest, &stride);
-  std::vector<Block> blocks;
-  blocks.reserve(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    const std::byte* const place = static_cast<const std::byte*>(buffer) + displacements[rank] * stride;
-    blocks.push_back(block_of(place, counts[rank], type));
-  }
-  return blocks;
 }
 
 RankBlocks::RankBlocks(std::vector<Block> blocks, MPI_Comm comm) : blocks_(std::move(blocks)), comm_(comm) {

@@ -11,11 +11,23 @@
 
 namespace chorus::preload {
 
-[[nodiscard]] Block block_of(const void* place, int count, MPI_Datatype type) noexcept;
+[[nodiscard]] Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept;
 
 /// The blocks of a buffer, one for each of `ranks`, as MPI's arguments say.
-[[nodiscard]] std::vector<Block> blocks_of(const void* buffer, const int* counts, const int* displacements,
-                                           MPI_Datatype type, int ranks);
+template <class Count, class Displacement>
+[[nodiscard]] std::vector<Block> blocks_of(const void* buffer, const Count* counts, const Displacement* displacements,
+                                           MPI_Datatype type, int ranks) {
+  MPI_Aint lowest = 0;
+  MPI_Aint stride = 0;
+  PMPI_Type_get_extent(type, &lowest, &stride);
+  std::vector<Block> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::byte* const place = static_cast<const std::byte*>(buffer) + displacements[rank] * stride;
+    blocks.push_back(block_of(place, counts[rank], type));
+  }
+  return blocks;
+}
 
 /// Blocks of different lengths, one for each rank, on their way through collectives that move bytes: where they lie
 /// where all types are basic, and packed where not.

@@ -21,9 +21,10 @@ constexpr std::array<std::string_view, path_count> path_names = {
     "MPI: intercommunicator",
     "MPI: ranks of several jobs",
     "MPI: data type",
-    "MPI: operation",
     "MPI: more than 2 GiB",
     "MPI: wrong argument",
+    "MPI: nonblocking",
+    "MPI: persistent",
 };
 
 }  // namespace

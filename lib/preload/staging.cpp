@@ -14,10 +14,6 @@
 namespace chorus::preload {
 namespace {
 
-void check(int code) {
-  if (code != MPI_SUCCESS) throw Raised{code};
-}
-
 /// Calls `move(place, count, offset in the packed bytes, bytes)` with parts of a block, each no longer than MPI packs
 /// at a time.
 template <class Move>

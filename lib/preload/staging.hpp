@@ -12,15 +12,20 @@
 // and unpacked after. A rank cannot know whether the others' data lies in memory as its own does, so that all types go.
 namespace chorus::preload {
 
-/// Thrown where MPI has refused to pack or unpack, and has called the communicator's error handler.
+/// Thrown where MPI has refused to pack, unpack or reduce, and has called an error handler.
 struct Raised {
   int code = MPI_SUCCESS;
 };
 
+/// Throws Raised unless `code` is MPI_SUCCESS.
+inline void check(int code) {
+  if (code != MPI_SUCCESS) throw Raised{code};
+}
+
 /// `count` elements at one place, `bytes` long without the gaps.
 struct Block {
   void* place = nullptr;
-  int count = 0;
+  MPI_Count count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::size_t bytes = 0;
 };
@@ -32,7 +37,7 @@ void unpack(const std::byte* packed, const Block& block, MPI_Comm comm);
 /// Some blocks of `count` elements, each `bytes` long without the gaps.
 struct Blocks {
   void* buffer = nullptr;
-  int count = 0;
+  MPI_Count count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::size_t bytes = 0;
   int blocks = 1;

@@ -9,22 +9,30 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <tuple>
 
-// How a collective of MPI is taken over: its file has a struct and the two functions of MPI, one line each.
+// How a collective of MPI is taken over: its file has a struct, from which functions.py makes the functions of MPI.
 //
 //   struct Allreduce {
-//     static constexpr const char* name = "PMPI_Allreduce";
 //     static Offer offer(const Attachment&, arguments of MPI_Allreduce);       // whether chorus can, and its call
 //     static void run(const Attachment&, const Call&, arguments of MPI_Allreduce);
 //   };
-//   int PMPI_Allreduce(...) { return take_over<Allreduce>(...); }
-//   int MPI_Allreduce(...) { return pass_tools<Allreduce>(...); }
+//
+// Both serve the form with large counts too: a count is an MPI_Count, and the type of arrays of them is a parameter.
 namespace chorus::preload {
 
 template <class... Arguments>
 using Function = int (*)(Arguments...);
+
+/// The name of a function, as a template's argument.
+template <std::size_t length>
+struct Name {
+  consteval Name(const char (&letters)[length]) { std::copy_n(letters, length, text); }  // NOLINT(*explicit*)
+  char text[length]{};
+};
 
 /// The communicator is the last argument of every blocking collective.
 template <class... Arguments>
@@ -48,14 +56,15 @@ template <class Row, class... Arguments>
 }
 
 /// PMPI_X: chorus, or MPI.
-template <class Row, class... Arguments>
+template <class Row, Name name, class... Arguments>
 int take_over(Arguments... arguments) {
-  static const auto mpi = reinterpret_cast<Function<Arguments...>>(next_definition(Row::name));
+  static const auto mpi = reinterpret_cast<Function<Arguments...>>(next_definition(name.text));
   if (Inside::here()) return mpi(arguments...);
   const MPI_Comm comm = communicator_of(arguments...);
   try {
     Attachment* const attachment = Attachment::of(comm);
     if (attachment == nullptr) return mpi(arguments...);
+    if (attachment->path() != Path::chorus && !Report::wanted()) return mpi(arguments...);
     const Offer offer = decide<Row>(*attachment, arguments...);
     const Reported reported(offer);
     if (offer.path != Path::chorus) return mpi(arguments...);
@@ -67,11 +76,11 @@ int take_over(Arguments... arguments) {
   }
 }
 
-/// MPI_X: a tool's, or the above.
-template <class Row, class... Arguments>
+/// MPI_X: a tool's, or `own`, which is PMPI_X.
+template <auto own, Name name, class... Arguments>
 int pass_tools(Arguments... arguments) {
-  static const auto tool = reinterpret_cast<Function<Arguments...>>(next_tool(Row::name + 1));
-  return tool != nullptr ? tool(arguments...) : take_over<Row>(arguments...);
+  static const auto tool = reinterpret_cast<Function<Arguments...>>(next_tool(name.text));
+  return tool != nullptr ? tool(arguments...) : own(arguments...);
 }
 
 }  // namespace chorus::preload

@@ -3,6 +3,7 @@
 // A program that knows nothing of chorus, and the collectives with blocks of different lengths: some empty, out of
 // order and with gaps between them, of basic types and of its own, which each rank may spell in its way, in place and
 // not.
+#include "call_forms.h"
 #include "check.h"
 
 #include <stdbool.h>
@@ -18,16 +19,16 @@ static MPI_Datatype sparse;  // an int and a hole of the same size
 struct layout {
   MPI_Datatype type;
   int stride;
-  int* counts;
-  int* places;
+  count_type* counts;
+  displacement_type* places;
   int length;  // of the buffer
 };
 
 // Block r holds length(r) ints; the last rank's block comes first.
 static struct layout layout_of(bool is_sparse, int (*length)(int of, int scale), int scale) {
   struct layout layout = {is_sparse ? sparse : MPI_INT, is_sparse ? 2 : 1, NULL, NULL, 0};
-  layout.counts = malloc(sizeof(int) * (size_t)ranks);
-  layout.places = malloc(sizeof(int) * (size_t)ranks);
+  layout.counts = malloc(sizeof *layout.counts * (size_t)ranks);
+  layout.places = malloc(sizeof *layout.places * (size_t)ranks);
   int place = 1;
   for (int of = ranks - 1; of >= 0; --of) {
     layout.counts[of] = length(of, scale);
@@ -167,7 +168,7 @@ static void check_alltoallv(bool sends_sparse, bool gets_sparse, int scale, bool
 }
 
 // The blocks of ranks with an odd number are sparse, where `mixed`.
-static struct layout typed(struct layout layout, MPI_Datatype* types, int* bytes, bool mixed) {
+static struct layout typed(struct layout layout, MPI_Datatype* types, displacement_type* bytes, bool mixed) {
   layout.stride = 1;
   int place = 1;
   for (int of = 0; of < ranks; ++of) {
@@ -183,7 +184,7 @@ static struct layout typed(struct layout layout, MPI_Datatype* types, int* bytes
 
 static void check_alltoallw(bool sends_mixed, bool gets_mixed, int scale, bool in_place) {
   MPI_Datatype* types = malloc(2 * sizeof *types * (size_t)ranks);
-  int* bytes = malloc(2 * sizeof *bytes * (size_t)ranks);
+  displacement_type* bytes = malloc(2 * sizeof *bytes * (size_t)ranks);
   struct layout from = typed(layout_of(false, in_place ? symmetric : exchanged, scale), types, bytes,
                              in_place ? gets_mixed : sends_mixed);
   struct layout to =
@@ -240,8 +241,8 @@ static void check_reduce_scatter(MPI_Datatype type, int parts, int scale, bool i
 
 // The rank's own block lies between those that it gets, which MPI allows.
 static void check_blocks_between(void) {
-  int* counts = malloc(sizeof(int) * (size_t)ranks);
-  int* places = malloc(sizeof(int) * (size_t)ranks);
+  count_type* counts = malloc(sizeof *counts * (size_t)ranks);
+  displacement_type* places = malloc(sizeof *places * (size_t)ranks);
   int* out = buffer_of(3 * ranks);
   for (int of = 0; of < ranks; ++of) {
     counts[of] = 1;

@@ -2,6 +2,7 @@
 //
 // A program that knows nothing of chorus: calls each collective with every basic type and operation, in place and not,
 // with every root, on the whole of MPI_COMM_WORLD, and compares with what it computes itself.
+#include "call_forms.h"
 #include "check.h"
 
 #include <complex.h>
@@ -169,7 +170,8 @@ static void check_scans(const struct type* type, MPI_Op op, int count, bool in_p
   const void* from = in_place ? MPI_IN_PLACE : in;
   for (int exclusive = 0; exclusive < 2; ++exclusive) {
     char* out = in_place ? filled(type, count, 0) : poisoned(type, count);
-    CHECK((exclusive ? MPI_Exscan : MPI_Scan)(from, out, count, type->handle, op, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK((exclusive ? MPI_Exscan(from, out, count, type->handle, op, MPI_COMM_WORLD)
+                     : MPI_Scan(from, out, count, type->handle, op, MPI_COMM_WORLD)) == MPI_SUCCESS);
     const int last = exclusive ? rank - 1 : rank;
     for (int index = 0; index < count && last >= 0; ++index) {
       long result = value_of(type, 0, index);

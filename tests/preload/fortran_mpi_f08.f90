@@ -3,10 +3,21 @@
 program fortran_mpi_f08
   use mpi_f08
   implicit none
+  interface
+    subroutine take_last(in, inout, count, type)
+      use mpi_f08, only: MPI_Datatype
+      use, intrinsic :: iso_c_binding, only: c_ptr
+      type(c_ptr), value :: in, inout
+      integer :: count
+      type(MPI_Datatype) :: type
+    end subroutine take_last
+  end interface
   integer :: rank, ranks, error, turn, total
   integer, allocatable :: table(:)
   double precision :: sums(3)
   double complex :: turned(2)
+  integer :: pair(2), ordered(3)
+  type(MPI_Op) :: last_of_each
   logical :: all_true
   character(len=5) :: word
 
@@ -15,6 +26,7 @@ program fortran_mpi_f08
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
   allocate (table(ranks))
   total = ranks*(ranks - 1)/2
+  call MPI_Op_create(take_last, .false., last_of_each, error)
   do turn = 1, 20
     sums = [1d0, dble(rank), dble(turn)]
     call MPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
@@ -40,8 +52,17 @@ program fortran_mpi_f08
 
     call MPI_Allreduce(rank < ranks, all_true, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, error)
     if (.not. all_true) call wrong('allreduce of logicals')
+
+    pair = [mod(rank, 2), rank]
+    call MPI_Allreduce(MPI_IN_PLACE, pair, 1, MPI_2INTEGER, MPI_MINLOC, MPI_COMM_WORLD, error)
+    if (any(pair /= 0)) call wrong('place of the least')
+
+    ordered = [rank, -1, merge(-1, rank, rank == ranks - 1)]
+    call MPI_Allreduce(MPI_IN_PLACE, ordered, 3, MPI_INTEGER, last_of_each, MPI_COMM_WORLD, error)
+    if (any(ordered /= [ranks - 1, -1, ranks - 2])) call wrong('function of the program')
     call MPI_Barrier(MPI_COMM_WORLD, error)
   end do
+  call MPI_Op_free(last_of_each, error)
   if (rank == 0) print *, 'fortran: right'
   call MPI_Finalize(error)
 contains
@@ -51,3 +72,18 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, error)
   end subroutine wrong
 end program fortran_mpi_f08
+
+! The last number that is not negative.
+subroutine take_last(in, inout, count, type)
+  use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
+  implicit none
+  type(c_ptr), value :: in, inout
+  integer :: count
+  type(MPI_Datatype) :: type
+  integer, pointer :: earlier(:), later(:)
+  if (type /= MPI_INTEGER) error stop 'type of the function'
+  call c_f_pointer(in, earlier, [count])
+  call c_f_pointer(inout, later, [count])
+  where (later < 0) later = earlier
+end subroutine take_last

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/barrier.hpp>
 
-#include "preload/take_over.hpp"
+#include "preload/attachment.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Barrier {
-  static constexpr const char* name = "PMPI_Barrier";
-
   static Offer offer(const Attachment& /*attachment*/, MPI_Comm /*comm*/) {
     return {.path = Path::chorus, .call = {.collective = Collective::barrier}};
   }
@@ -18,10 +17,4 @@ struct Barrier {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Barrier;
-
-int PMPI_Barrier(MPI_Comm comm) { return chorus::preload::take_over<Barrier>(comm); }
-int MPI_Barrier(MPI_Comm comm) { return chorus::preload::pass_tools<Barrier>(comm); }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/scatter.hpp>
 
+#include "preload/attachment.hpp"
 #include "preload/handles.hpp"
 #include "preload/staging.hpp"
-#include "preload/take_over.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Scatter {
-  static constexpr const char* name = "PMPI_Scatter";
-
   // Only the root's arguments say what is sent, and in place nothing is received there.
-  static Offer offer(const Attachment& attachment, const void* in, int in_count, MPI_Datatype in_type, const void* out,
-                     int out_count, MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
+  static Offer offer(const Attachment& attachment, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+                     const void* out, MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
     const bool is_root = attachment.rank() == root;
     const bool in_place = is_root && out == MPI_IN_PLACE;
     const Extent own = in_place ? extent(in_count, in_type) : extent(out_count, out_type);
@@ -25,8 +24,9 @@ struct Scatter {
     return offer;
   }
 
-  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
-                  void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  static void run(const Attachment& attachment, const Call& call, const void* in, MPI_Count in_count,
+                  MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, int root,
+                  MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     const bool is_root = attachment.rank() == root;
     const std::size_t total = is_root ? static_cast<std::size_t>(attachment.size()) * call.count : 0;
@@ -43,16 +43,4 @@ struct Scatter {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Scatter;
-
-int PMPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                 int root, MPI_Comm comm) {
-  return chorus::preload::take_over<Scatter>(in, in_count, in_type, out, out_count, out_type, root, comm);
-}
-int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                int root, MPI_Comm comm) {
-  return chorus::preload::pass_tools<Scatter>(in, in_count, in_type, out, out_count, out_type, root, comm);
-}

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/allgather.hpp>
 
+#include "preload/attachment.hpp"
 #include "preload/handles.hpp"
 #include "preload/staging.hpp"
-#include "preload/take_over.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Allgather {
-  static constexpr const char* name = "PMPI_Allgather";
-
-  static Offer offer(const Attachment& /*attachment*/, const void* in, int in_count, MPI_Datatype in_type,
-                     const void* out, int out_count, MPI_Datatype out_type, MPI_Comm /*comm*/) {
+  static Offer offer(const Attachment& /*attachment*/, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+                     const void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm /*comm*/) {
     const Extent block = extent(out_count, out_type);
     Offer offer = offer_move(Collective::allgather, 0, block);
     if (is_missing(out, out_count, out_type)) offer.path = Path::arguments;
@@ -22,8 +21,8 @@ struct Allgather {
     return offer;
   }
 
-  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
-                  void* out, int out_count, MPI_Datatype out_type, MPI_Comm comm) {
+  static void run(const Attachment& attachment, const Call& call, const void* in, MPI_Count in_count,
+                  MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     const auto ranks = static_cast<std::size_t>(attachment.size());
     const std::size_t total = ranks * call.count;
     Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
@@ -41,16 +40,4 @@ struct Allgather {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Allgather;
-
-int PMPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                   MPI_Comm comm) {
-  return chorus::preload::take_over<Allgather>(in, in_count, in_type, out, out_count, out_type, comm);
-}
-int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                  MPI_Comm comm) {
-  return chorus::preload::pass_tools<Allgather>(in, in_count, in_type, out, out_count, out_type, comm);
-}

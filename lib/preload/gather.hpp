@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/gather.hpp>
 
+#include "preload/attachment.hpp"
 #include "preload/handles.hpp"
 #include "preload/staging.hpp"
-#include "preload/take_over.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Gather {
-  static constexpr const char* name = "PMPI_Gather";
-
   // Only the root's arguments say what is received, and in place nothing is sent there.
-  static Offer offer(const Attachment& attachment, const void* in, int in_count, MPI_Datatype in_type, const void* out,
-                     int out_count, MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
+  static Offer offer(const Attachment& attachment, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+                     const void* out, MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
     const bool is_root = attachment.rank() == root;
     const bool in_place = is_root && in == MPI_IN_PLACE;
     const Extent own = in_place ? extent(out_count, out_type) : extent(in_count, in_type);
@@ -25,8 +24,9 @@ struct Gather {
     return offer;
   }
 
-  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
-                  void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  static void run(const Attachment& attachment, const Call& call, const void* in, MPI_Count in_count,
+                  MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, int root,
+                  MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
       const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
@@ -45,16 +45,4 @@ struct Gather {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Gather;
-
-int PMPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                int root, MPI_Comm comm) {
-  return chorus::preload::take_over<Gather>(in, in_count, in_type, out, out_count, out_type, root, comm);
-}
-int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-               int root, MPI_Comm comm) {
-  return chorus::preload::pass_tools<Gather>(in, in_count, in_type, out, out_count, out_type, root, comm);
-}

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/alltoall.hpp>
 
+#include "preload/attachment.hpp"
 #include "preload/handles.hpp"
 #include "preload/staging.hpp"
-#include "preload/take_over.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Alltoall {
-  static constexpr const char* name = "PMPI_Alltoall";
-
-  static Offer offer(const Attachment& /*attachment*/, const void* in, int in_count, MPI_Datatype in_type,
-                     const void* out, int out_count, MPI_Datatype out_type, MPI_Comm /*comm*/) {
+  static Offer offer(const Attachment& /*attachment*/, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+                     const void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm /*comm*/) {
     const Extent block = extent(out_count, out_type);
     Offer offer = offer_move(Collective::alltoall, 0, block);
     if (is_missing(out, out_count, out_type)) offer.path = Path::arguments;
@@ -22,8 +21,8 @@ struct Alltoall {
     return offer;
   }
 
-  static void run(const Attachment& attachment, const Call& call, const void* in, int in_count, MPI_Datatype in_type,
-                  void* out, int out_count, MPI_Datatype out_type, MPI_Comm comm) {
+  static void run(const Attachment& attachment, const Call& call, const void* in, MPI_Count in_count,
+                  MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     const int ranks = attachment.size();
     const std::size_t total = static_cast<std::size_t>(ranks) * call.count;
     Incoming result({out, out_count, out_type, call.count, ranks}, comm);
@@ -39,16 +38,4 @@ struct Alltoall {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Alltoall;
-
-int PMPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                  MPI_Comm comm) {
-  return chorus::preload::take_over<Alltoall>(in, in_count, in_type, out, out_count, out_type, comm);
-}
-int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                 MPI_Comm comm) {
-  return chorus::preload::pass_tools<Alltoall>(in, in_count, in_type, out, out_count, out_type, comm);
-}

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/scatterv.hpp>
 
+#include "preload/attachment.hpp"
 #include "preload/handles.hpp"
 #include "preload/rank_blocks.hpp"
-#include "preload/take_over.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Scatterv {
-  static constexpr const char* name = "PMPI_Scatterv";
-
   // What is received only the receiver and the root know; what is sent only the root says.
-  static Offer offer(const Attachment& attachment, const void* in, const int* in_counts, const int* in_displacements,
-                     MPI_Datatype in_type, const void* out, int out_count, MPI_Datatype out_type, int root,
-                     MPI_Comm /*comm*/) {
+  template <class Count, class Displacement>
+  static Offer offer(const Attachment& attachment, const void* in, const Count* in_counts,
+                     const Displacement* in_displacements, MPI_Datatype in_type, const void* out, MPI_Count out_count,
+                     MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
     const bool is_root = attachment.rank() == root;
     const bool sends = !is_root || extent(in, in_counts, in_displacements, in_type, attachment.size()).valid;
     const bool receives =
@@ -22,9 +22,10 @@ struct Scatterv {
     return offer_exchange(Collective::scatterv, root, attachment.has(root) && sends && receives);
   }
 
-  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, const int* in_counts,
-                  const int* in_displacements, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
-                  int root, MPI_Comm comm) {
+  template <class Count, class Displacement>
+  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, const Count* in_counts,
+                  const Displacement* in_displacements, MPI_Datatype in_type, void* out, MPI_Count out_count,
+                  MPI_Datatype out_type, int root, MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
       const RankBlocks own({block_of(out, out_count, out_type)}, comm);
@@ -41,18 +42,4 @@ struct Scatterv {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Scatterv;
-
-int PMPI_Scatterv(const void* in, const int* in_counts, const int* in_displacements, MPI_Datatype in_type, void* out,
-                  int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  return chorus::preload::take_over<Scatterv>(in, in_counts, in_displacements, in_type, out, out_count, out_type, root,
-                                              comm);
-}
-int MPI_Scatterv(const void* in, const int* in_counts, const int* in_displacements, MPI_Datatype in_type, void* out,
-                 int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  return chorus::preload::pass_tools<Scatterv>(in, in_counts, in_displacements, in_type, out, out_count, out_type, root,
-                                               comm);
-}

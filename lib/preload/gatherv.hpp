@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma once
+
 #include <chorus/gatherv.hpp>
 
+#include "preload/attachment.hpp"
 #include "preload/handles.hpp"
 #include "preload/rank_blocks.hpp"
-#include "preload/take_over.hpp"
 
 namespace chorus::preload {
-namespace {
 
 struct Gatherv {
-  static constexpr const char* name = "PMPI_Gatherv";
-
   // What is sent only the sender and the root know; what is received only the root says.
-  static Offer offer(const Attachment& attachment, const void* in, int in_count, MPI_Datatype in_type, const void* out,
-                     const int* out_counts, const int* out_displacements, MPI_Datatype out_type, int root,
-                     MPI_Comm /*comm*/) {
+  template <class Count, class Displacement>
+  static Offer offer(const Attachment& attachment, const void* in, MPI_Count in_count, MPI_Datatype in_type,
+                     const void* out, const Count* out_counts, const Displacement* out_displacements,
+                     MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
     const bool is_root = attachment.rank() == root;
     const bool sends =
         in == MPI_IN_PLACE ? is_root : extent(in_count, in_type).valid && !is_missing(in, in_count, in_type);
@@ -22,8 +22,9 @@ struct Gatherv {
     return offer_exchange(Collective::gatherv, root, attachment.has(root) && sends && receives);
   }
 
-  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, int in_count,
-                  MPI_Datatype in_type, void* out, const int* out_counts, const int* out_displacements,
+  template <class Count, class Displacement>
+  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, MPI_Count in_count,
+                  MPI_Datatype in_type, void* out, const Count* out_counts, const Displacement* out_displacements,
                   MPI_Datatype out_type, int root, MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
@@ -45,18 +46,4 @@ struct Gatherv {
   }
 };
 
-}  // namespace
 }  // namespace chorus::preload
-
-using chorus::preload::Gatherv;
-
-int PMPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
-                 const int* out_displacements, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  return chorus::preload::take_over<Gatherv>(in, in_count, in_type, out, out_counts, out_displacements, out_type, root,
-                                             comm);
-}
-int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* out_counts,
-                const int* out_displacements, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  return chorus::preload::pass_tools<Gatherv>(in, in_count, in_type, out, out_counts, out_displacements, out_type, root,
-                                              comm);
-}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "preload/attachment.hpp"
+#include "preload/handles.hpp"
+#include "preload/rank_blocks.hpp"
+
+namespace chorus::preload {
+
+/// Where the blocks of a buffer lie, in bytes, and what each consists of.
+template <class Count, class Displacement>
+struct Typed {
+  const void* buffer;
+  const Count* counts;
+  const Displacement* displacements;
+  const MPI_Datatype* types;
+};
+
+template <class Count, class Displacement>
+bool valid(const Typed<Count, Displacement>& all, int ranks) {
+  if (all.counts == nullptr || all.displacements == nullptr || all.types == nullptr) return false;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (all.counts[rank] == 0) continue;  // then programs pass no type
+    if (!extent(all.counts[rank], all.types[rank]).valid) return false;
+    if (is_missing(all.buffer, all.counts[rank], all.types[rank])) return false;
+  }
+  return true;
+}
+
+template <class Count, class Displacement>
+std::vector<Block> blocks_of(const Typed<Count, Displacement>& all, int ranks) {
+  std::vector<Block> blocks(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (all.counts[rank] == 0) continue;
+    blocks[static_cast<std::size_t>(rank)] = block_of(
+        static_cast<const std::byte*>(all.buffer) + all.displacements[rank], all.counts[rank], all.types[rank]);
+  }
+  return blocks;
+}
+
+struct Alltoallw {
+  template <class Count, class Displacement>
+  static Offer offer(const Attachment& attachment, const void* in, const Count* in_counts,
+                     const Displacement* in_displacements, const MPI_Datatype* in_types, const void* out,
+                     const Count* out_counts, const Displacement* out_displacements, const MPI_Datatype* out_types,
+                     MPI_Comm /*comm*/) {
+    const int ranks = attachment.size();
+    const bool sends =
+        in == MPI_IN_PLACE || valid(Typed<Count, Displacement>{in, in_counts, in_displacements, in_types}, ranks);
+    const bool receives = valid(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks);
+    return offer_exchange(Collective::alltoallv, 0, sends && receives);
+  }
+
+  template <class Count, class Displacement>
+  static void run(const Attachment& attachment, const Call& /*call*/, const void* in, const Count* in_counts,
+                  const Displacement* in_displacements, const MPI_Datatype* in_types, void* out,
+                  const Count* out_counts, const Displacement* out_displacements, const MPI_Datatype* out_types,
+                  MPI_Comm comm) {
+    const int ranks = attachment.size();
+    const RankBlocks result(blocks_of(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks),
+                            comm);
+    if (in == MPI_IN_PLACE) return exchange(attachment.communicator(), result, result);
+    exchange(attachment.communicator(),
+             {blocks_of(Typed<Count, Displacement>{in, in_counts, in_displacements, in_types}, ranks), comm}, result);
+  }
+};
+
+}  // namespace chorus::preload

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""functions.py MPICC HEADER: prints, as C++, the functions of MPI that libchorus-mpi.so defines, as HEADER declares them: of each collective the blocking form, which chorus takes over, and the nonblocking and persistent ones, which it
+hands on; and all those with large counts, where MPI has them."""
+import re
+import subprocess
+import sys
+
+collectives = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan",
+               "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"]
+words = {"alltoallw": "alltoallv"}  # of chorus, where it has another
+
+prototype = re.compile(r"\bint\s+(MPIX?_(I?)(%s)(_init)?(?:_c)?)\s*\(([^()]*)\)" % "|".join(collectives), re.IGNORECASE)
+
+
+def way(collective, nonblocking, persistent, name):
+    if nonblocking or persistent:
+        path = "nonblocking" if nonblocking else "persistent"
+        return f'hand_on<Collective::{words.get(collective, collective)}, Path::{path}, "P{name}">'
+    return f'take_over<{"".join(word.capitalize() for word in collective.split("_"))}, "P{name}">'
+
+
+def definition(match):
+    name, nonblocking, collective, persistent, parameters = match.groups()
+    arguments = ", ".join(re.search(r"(\w+)(\[\])*$", parameter.strip())[1] for parameter in parameters.split(","))
+    own = f"own_{name}"
+    return f"""
+static int {own}({parameters}) {{
+  return chorus::preload::{way(collective.lower(), nonblocking, persistent, name)}({arguments});
+}}
+int P{name}({parameters}) {{ return {own}({arguments}); }}
+int {name}({parameters}) {{ return chorus::preload::pass_tools<{own}, "{name}">({arguments}); }}"""
+
+
+def main():
+    declared = subprocess.run([sys.argv[1], "-E", "-P", "-xc", sys.argv[2]], stdout=subprocess.PIPE, text=True, check=True)
+    for collective in collectives:
+        print(f'#include "preload/{collective}.hpp"')
+    print('#include "preload/handed_on.hpp"\n#include "preload/mpi_headers.hpp"\n#include "preload/take_over.hpp"\n')
+    print("using namespace chorus;\nusing namespace chorus::preload;\n\nextern \"C\" {")
+    for match in prototype.finditer(declared.stdout):
+        print(definition(match))
+    print("}")
+
+
+main()
