@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 // The memory that the ranks of one node share, for one communicator, and the protocol on it.
@@ -130,6 +131,8 @@ class SharedGroup {
   void wait_for_those_before(Round round) {
     for (int peer = 0; peer < rank(); ++peer) wait_for(round, peer);
   }
+  /// Drives `task` until it is done: for what a collective cannot do without a coroutine. Throws what it threw.
+  void drive(Task<> task) { waiter_.drive(std::move(task)); }
 
   /// This rank's payload of `round`, to be written before `arrive`.
   [[nodiscard]] std::byte* payload(Round round) noexcept { return line(members_.rank, round).payload; }
