@@ -43,7 +43,8 @@ Arguments checked(const SectionTable& table, const detail::CommunicatorState& st
   if (in[me].size() != out[me].size()) {
     reject(state, collective, "what this rank gives itself differs in in and out of alltoallw; make both equally long");
   }
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace

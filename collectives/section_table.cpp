@@ -36,13 +36,6 @@ void check_apart(detail::CommunicatorState& state, Collective collective, const 
 
 }  // namespace
 
-SectionTable::SectionTable(detail::CommunicatorState& state)
-    : ranks_(static_cast<std::size_t>(state.size())),
-      memory_(state.transport().scratch(2 * ranks_ * sizeof(Section))),
-      sections_(reinterpret_cast<Section*>(memory_.data()), 2 * ranks_) {
-  std::ranges::fill(sections_, Section());
-}
-
 void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
              std::span<Section> sections) {
   const auto [counts, displacements] = blocks.layout;
@@ -87,7 +80,8 @@ Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState
   Arguments arguments = arguments_of(collective, buffers, 0, root);
   if (!is_root && gathers) arguments.out = nullptr;
   if (!is_root && !gathers) arguments.in = nullptr;
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace chorus

@@ -8,7 +8,10 @@
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -19,21 +22,28 @@ namespace chorus {
 class SectionTable {
  public:
   /// All empty.
-  explicit SectionTable(detail::CommunicatorState& state);
+  explicit SectionTable(detail::CommunicatorState& state) : ranks_(static_cast<std::size_t>(state.size())) {
+    if (ranks_ > few_ranks) many_.emplace(state.transport().scratch(2 * ranks_ * sizeof(Section)));
+    sections_ = reinterpret_cast<Section*>(many_ ? many_->data() : few_);
+    std::fill_n(sections_, 2 * ranks_, Section());
+  }
+  SectionTable(const SectionTable&) = delete;
+  SectionTable& operator=(const SectionTable&) = delete;
 
-  [[nodiscard]] std::span<Section> in() const noexcept { return sections_.first(ranks_); }
-  [[nodiscard]] std::span<Section> out() const noexcept { return sections_.last(ranks_); }
-  /// `arguments` with these sections.
-  [[nodiscard]] Arguments with(Arguments arguments) const noexcept {
+  [[nodiscard]] std::span<Section> in() const noexcept { return {sections_, ranks_}; }
+  [[nodiscard]] std::span<Section> out() const noexcept { return {sections_ + ranks_, ranks_}; }
+  void put_into(Arguments& arguments) const noexcept {
     arguments.in_sections = in();
     arguments.out_sections = out();
-    return arguments;
   }
 
  private:
+  static constexpr std::size_t few_ranks = 8;
+
   std::size_t ranks_;
-  Scratch memory_;
-  std::span<Section> sections_;
+  alignas(Section) std::byte few_[2 * few_ranks * sizeof(Section)];  // for few ranks, where it is faster
+  std::optional<Scratch> many_;
+  Section* sections_;
 };
 
 /// Those of a call that runs on after its door has returned.

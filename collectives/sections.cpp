@@ -51,11 +51,6 @@ void copy_own(const Arguments& arguments, std::size_t me) {
     std::memcpy(arguments.out + arguments.out_sections[me].offset, arguments.in + from.offset, from.bytes);
 }
 
-bool gives_to(const Call& call, int from, int to) {
-  if (call.collective == Collective::gatherv) return to == call.root;
-  return call.collective != Collective::scatterv || from == call.root;
-}
-
 /// The ranks a rank gives to and gets from at the same time; no_rank: none.
 struct Step {
   int ahead = no_rank;
@@ -82,10 +77,31 @@ double passed_bytes(const Problem& problem) {
   return problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
 }
 
-/// How many sections a rank may give to others: to all of them the same one, or one to each.
-std::size_t sections_given(const Call& call, int ranks) {
-  const bool one = call.collective == Collective::gatherv || call.collective == Collective::allgatherv || ranks <= 2;
-  return one ? 1 : static_cast<std::size_t>(ranks);
+/// Ranks from `first` to before `end`.
+struct Ranks {
+  int first = 0;
+  int end = 0;
+  [[nodiscard]] bool contain(int rank) const { return rank >= first && rank < end; }
+  static Ranks all_of(const Transport& transport) { return {0, transport.size()}; }
+  static Ranks only(int rank) { return {rank, rank + 1}; }
+};
+
+/// Those `transport`'s rank gives something, but for itself.
+Ranks receivers(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::gatherv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
+  if (call.collective == Collective::scatterv && transport.rank() != call.root) return {};
+  return Ranks::all_of(transport);
+}
+/// Those it gets something from, but for itself.
+Ranks givers(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::scatterv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
+  if (call.collective == Collective::gatherv && transport.rank() != call.root) return {};
+  return Ranks::all_of(transport);
+}
+
+/// True where a rank gives all others the same section, or there is but one other.
+bool gives_one_section(const Call& call, int ranks) {
+  return ranks <= 2 || call.collective == Collective::gatherv || call.collective == Collective::allgatherv;
 }
 
 /// One call through shared memory on one rank. The bytes a rank shows are those of its line, then those of its slot: a
@@ -98,22 +114,38 @@ class Passage {
         arguments_(arguments),
         me_(memory_.rank()),
         ranks_(memory_.size()),
-        entries_(sections_given(arguments.call, ranks_)),
-        table_(entries_ * sizeof(Entry) <= payload_bytes ? 0 : payload_bytes) {}
+        receivers_(receivers(transport, arguments.call)),
+        givers_(givers(transport, arguments.call)),
+        one_section_(gives_one_section(arguments.call, ranks_)),
+        table_bytes_((one_section_ ? 1 : index(ranks_)) * sizeof(Entry)),
+        table_(table_bytes_ <= payload_bytes ? 0 : payload_bytes) {}
+
+  /// How many there are of what this rank writes to show what it gives.
+  [[nodiscard]] int slots() const {
+    std::size_t end = table_ + table_bytes_;
+    for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
+      if (peer == me_) continue;
+      end += arguments_.in_sections[index(peer)].bytes;
+      if (one_section_ || end > payload_bytes) break;
+    }
+    return end <= payload_bytes ? line_slots : data_slots;
+  }
 
   /// Shows what this rank gives in `round`.
   void give(Round round) {
-    std::size_t end = table_ + entries_ * sizeof(Entry);
-    for (int peer = 0; peer < ranks_; ++peer) {
-      if (!gives_to(me_, peer)) continue;
+    std::size_t end = table_ + table_bytes_;
+    for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
+      if (peer == me_) continue;
       end = show(round, peer, end);
-      if (entries_ == 1) break;
+      if (one_section_) break;
     }
+    if (end > payload_bytes) prefetch_for_write(memory_.slot(round + lines_fetched, me_));
   }
 
-  /// The rank `step` places behind this one: those close behind it come first.
-  [[nodiscard]] int behind(int step) const { return (me_ + ranks_ - step) % ranks_; }
-  [[nodiscard]] bool gets_from(int peer) const { return gives_to(peer, me_); }
+  /// The rank `step` places ahead of this one, and that behind.
+  [[nodiscard]] int ahead(int step) const { return me_ + step < ranks_ ? me_ + step : me_ + step - ranks_; }
+  [[nodiscard]] int behind(int step) const { return me_ >= step ? me_ - step : me_ - step + ranks_; }
+  [[nodiscard]] bool gets_from(int peer) const { return givers_.contain(peer); }
 
   /// Takes what `peer`, which has arrived, shows for this rank in `round`.
   void take(Round round, int peer) {
@@ -124,6 +156,7 @@ class Passage {
       whole_ = false;
     } else if (entry.bytes > 0) {
       std::memcpy(arguments_.out + section.offset, shown(round, peer, entry.begin), entry.bytes);
+      if (entry.begin >= payload_bytes) __builtin_prefetch(memory_.slot(round + 1, peer));  // as it may be there
     }
   }
 
@@ -133,20 +166,18 @@ class Passage {
   Task<> pass_rest(Round round) {
     const std::byte* const in = copy_ ? copy_->data() : arguments_.in;
     for (int step = 1; step < ranks_; ++step) {
-      const int ahead = (me_ + step) % ranks_;
-      const bool gives = gives_to(me_, ahead) && entry_of(round, me_, ahead).begin == Entry::by_message;
-      const bool gets = gets_from(behind(step)) && entry_of(round, behind(step), me_).begin == Entry::by_message;
+      const int next = ahead(step);
+      const int previous = behind(step);
+      const bool gives = receivers_.contain(next) && entry_of(round, me_, next).begin == Entry::by_message;
+      const bool gets = gets_from(previous) && entry_of(round, previous, me_).begin == Entry::by_message;
       if (!gives && !gets) continue;
       co_await pass_in_step(transport_, arguments_, in,
-                            {.ahead = gives ? ahead : no_rank, .behind = gets ? behind(step) : no_rank});
+                            {.ahead = gives ? next : no_rank, .behind = gets ? previous : no_rank});
     }
   }
 
  private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
-  [[nodiscard]] bool gives_to(int from, int to) const {
-    return from != to && chorus::gives_to(arguments_.call, from, to);
-  }
   [[nodiscard]] const std::byte* shown(Round round, int rank, std::size_t place) const {
     if (place < payload_bytes) return memory_.payload(round, rank) + place;
     return memory_.slot(round, rank) + (place - payload_bytes);
@@ -156,7 +187,7 @@ class Passage {
     return memory_.slot(round, me_) + (place - payload_bytes);
   }
   [[nodiscard]] std::size_t place_of_entry(int to) const {
-    return table_ + (entries_ == 1 ? 0 : index(to) * sizeof(Entry));
+    return table_ + (one_section_ ? 0 : index(to) * sizeof(Entry));
   }
   /// What `from` gives to `to`.
   [[nodiscard]] Entry entry_of(Round round, int from, int to) const {
@@ -188,7 +219,10 @@ class Passage {
   const Arguments& arguments_;
   int me_;
   int ranks_;
-  std::size_t entries_;
+  Ranks receivers_;
+  Ranks givers_;
+  bool one_section_;
+  std::size_t table_bytes_;
   std::size_t table_;  // where it begins
   bool whole_ = true;
   std::optional<Scratch> copy_;  // of the input, where it is overwritten before it is read
@@ -203,12 +237,12 @@ bool fits_memory(const Problem& problem) {
 Task<> pass_through_memory(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
   Passage passage(transport, arguments);
-  const Round round = co_await memory.open(data_slots);
+  const Round round = co_await memory.open(passage.slots());
   passage.give(round);
   memory.arrive(round);
   copy_own(arguments, static_cast<std::size_t>(memory.rank()));
   for (int step = 1; step < memory.size(); ++step) {
-    const int peer = passage.behind(step);
+    const int peer = passage.ahead(step);
     if (!passage.gets_from(peer)) continue;
     co_await memory.arrival(round, peer);
     passage.take(round, peer);
@@ -219,12 +253,12 @@ Task<> pass_through_memory(Transport& transport, Arguments arguments) {
 void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
   SharedGroup& memory = *transport.shared();
   Passage passage(transport, arguments);
-  const Round round = memory.open_now(data_slots);
+  const Round round = memory.open_now(passage.slots());
   passage.give(round);
   memory.arrive(round);
   copy_own(arguments, static_cast<std::size_t>(memory.rank()));
   for (int step = 1; step < memory.size(); ++step) {
-    const int peer = passage.behind(step);
+    const int peer = passage.ahead(step);
     if (!passage.gets_from(peer)) continue;
     memory.wait_for(round, peer);
     passage.take(round, peer);
@@ -239,11 +273,13 @@ Task<> pass_by_messages(Transport& transport, Arguments arguments) {
   if (swaps(arguments)) copy.emplace(copy_of_input(transport, arguments));
   const std::byte* const in = copy ? copy->data() : arguments.in;
   copy_own(arguments, static_cast<std::size_t>(me));
+  const Ranks to = receivers(transport, arguments.call);
+  const Ranks from = givers(transport, arguments.call);
   for (int step = 1; step < ranks; ++step) {
     const int ahead = (me + step) % ranks;
     const int behind = (me + ranks - step) % ranks;
-    const bool gives = gives_to(arguments.call, me, ahead);
-    const bool gets = gives_to(arguments.call, behind, me);
+    const bool gives = to.contain(ahead);
+    const bool gets = from.contain(behind);
     if (!gives && !gets) continue;
     co_await pass_in_step(transport, arguments, in,
                           {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});

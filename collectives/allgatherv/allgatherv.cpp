@@ -25,7 +25,8 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   std::size_t all = 0;
   for (const std::size_t count : blocks.counts) all += count;
   Arguments arguments = arguments_of(collective, buffers, all);
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   }
   if (!in_place) check_overlap(state, collective, buffers);
   Arguments arguments = arguments_of(collective, buffers, 0);
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace

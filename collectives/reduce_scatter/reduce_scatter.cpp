@@ -26,7 +26,8 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   if (!in_place) check_overlap(state, collective, buffers);
   table.out()[me] = {0, counts[me] * buffers.element_bytes};
   Arguments arguments = arguments_of(collective, buffers, all, operation);
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace

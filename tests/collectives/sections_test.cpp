@@ -17,6 +17,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -237,7 +238,8 @@ TEST(ReduceScatter, GivesEachRankItsBlock) {
         const Call call{.collective = Collective::reduce_scatter, .type = DataType::int32, .count = count};
         if (!algorithm->applies(problem_of(call, world->transport(0)))) continue;
         world->run([&](Transport& transport) -> Task<> {
-          for (const bool in_place : {false, true}) {
+          for (const auto& [in_place, now] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+            if (now && (kind != WorldKind::threads || algorithm->now == nullptr)) continue;
             std::vector<std::int32_t> in(count);
             for (std::size_t i = 0; i < count; ++i) in[i] = transport.rank() + static_cast<std::int32_t>(i);
             const Section mine = blocks[static_cast<std::size_t>(transport.rank())];
@@ -247,7 +249,7 @@ TEST(ReduceScatter, GivesEachRankItsBlock) {
                                       .in = reinterpret_cast<const std::byte*>(in.data()),
                                       .out = result,
                                       .in_sections = blocks};
-            co_await carry_out(*algorithm, transport, arguments, false);
+            co_await carry_out_by(*algorithm, now, transport, arguments);
             for (std::size_t i = 0; i < out.size(); ++i) {
               const auto index = static_cast<std::int32_t>(mine.offset / 4 + i);
               const std::int32_t expected = transport.size() * index + transport.size() * (transport.size() - 1) / 2;
