@@ -43,27 +43,28 @@ Arguments checked(const SectionTable& table, const detail::CommunicatorState& st
   if (in[me].size() != out[me].size()) {
     reject(state, collective, "what this rank gives itself differs in in and out of alltoallw; make both equally long");
   }
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace
 
 void alltoallw(const Communicator& comm, std::span<const std::span<const std::byte>> in,
                std::span<const std::span<std::byte>> out, const CollectiveOptions& options) {
-  const SectionTable table(comm);
+  const SectionTable table(comm.state());
   complete(comm.state(), checked(table, comm.state(), in, out), options);
 }
 
 Request ialltoallw(const Communicator& comm, std::span<const std::span<const std::byte>> in,
                    std::span<const std::span<std::byte>> out, const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm);
-  return start(comm, checked(*table, comm.state(), in, out), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm);
+  return start(comm, checked(sections->table, comm.state(), in, out), options, sections);
 }
 
 PersistentRequest alltoallw_init(const Communicator& comm, std::span<const std::span<const std::byte>> in,
                                  std::span<const std::span<std::byte>> out, const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm);
-  return prepare(comm, checked(*table, comm.state(), in, out), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm);
+  return prepare(comm, checked(sections->table, comm.state(), in, out), options, sections);
 }
 
 }  // namespace chorus

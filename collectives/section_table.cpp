@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace chorus {
 namespace {
@@ -18,31 +17,26 @@ namespace {
   chorus::reject(state, collective, fmt::format("argument {}{}", blocks.name, what));
 }
 
-void check_apart(const detail::CommunicatorState& state, Collective collective, const LaidOut& blocks,
+/// Sorts only where blocks do not stand in the order of the ranks.
+void check_apart(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks,
                  std::span<const Section> sections) {
-  std::vector<Section> sorted(sections.begin(), sections.end());
-  std::erase_if(sorted, [](const Section& section) { return section.bytes == 0; });
-  std::ranges::sort(sorted, {}, &Section::offset);
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i - 1].offset + sorted[i - 1].bytes <= sorted[i].offset) continue;
-    reject(state, collective, blocks,
-           fmt::format(": two blocks overlap at element {}; set their displacements apart",
-                       sorted[i].offset / blocks.element_bytes));
-  }
+  const auto overlaps = [](const Section& one, const Section& next) { return one.offset + one.bytes > next.offset; };
+  if (std::ranges::adjacent_find(sections, overlaps) == sections.end()) return;
+  const Scratch scratch = state.transport().scratch(sections.size_bytes());
+  const std::span<Section> sorted(reinterpret_cast<Section*>(scratch.data()), sections.size());
+  const auto last =
+      std::ranges::copy_if(sections, sorted.begin(), [](const Section& section) { return section.bytes > 0; }).out;
+  std::ranges::sort(sorted.begin(), last, {}, &Section::offset);
+  const auto found = std::adjacent_find(sorted.begin(), last, overlaps);
+  if (found == last) return;
+  reject(state, collective, blocks,
+         fmt::format(": two blocks overlap at element {}; set their displacements apart",
+                     std::next(found)->offset / blocks.element_bytes));
 }
 
 }  // namespace
 
-SectionTable::SectionTable(const Communicator& comm, std::shared_ptr<const void> function)
-    : comm_(comm),
-      function_(std::move(function)),
-      ranks_(static_cast<std::size_t>(comm.size())),
-      memory_(comm.state().transport().scratch(2 * ranks_ * sizeof(Section))),
-      sections_(reinterpret_cast<Section*>(memory_.data()), 2 * ranks_) {
-  std::ranges::fill(sections_, Section());
-}
-
-void lay_out(const detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
+void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
              std::span<Section> sections) {
   const auto [counts, displacements] = blocks.layout;
   if (counts.size() != sections.size() || (!displacements.empty() && displacements.size() != sections.size())) {
@@ -62,6 +56,32 @@ void lay_out(const detail::CommunicatorState& state, Collective collective, cons
     next = begin + counts[rank];
   }
   if (written && !displacements.empty()) check_apart(state, collective, blocks, sections);
+}
+
+Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState& state, Collective collective,
+                            const detail::Buffers& buffers, const BlockLayout& blocks, int root) {
+  check_root(state, collective, root);
+  const auto me = static_cast<std::size_t>(state.rank());
+  const bool is_root = state.rank() == root;
+  const bool gathers = collective == Collective::gatherv;
+  const std::span<Section> all = gathers ? table.out() : table.in();
+  Section mine{0, (gathers ? buffers.in_count : buffers.out_count) * buffers.element_bytes};
+  if (is_root) {
+    const std::size_t elements = gathers ? buffers.out_count : buffers.in_count;
+    lay_out(state, collective, {blocks, "blocks", elements, buffers.element_bytes}, gathers, all);
+    const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+    if (in_place) mine = all[me];
+    check_counts(state, collective, buffers, mine.bytes == all[me].bytes,
+                 gathers ? "in has as many as the block of this rank in argument blocks"
+                         : "out has as many as the block of this rank in argument blocks");
+    if (!in_place) check_overlap(state, collective, buffers);
+  }
+  (gathers ? table.in() : table.out())[static_cast<std::size_t>(root)] = mine;
+  Arguments arguments = arguments_of(collective, buffers, 0, root);
+  if (!is_root && gathers) arguments.out = nullptr;
+  if (!is_root && !gathers) arguments.in = nullptr;
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace chorus

@@ -8,33 +8,53 @@
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace chorus {
 
-/// The sections of one call (sections.hpp), kept as long as it runs.
+/// The sections of one call (sections.hpp), while it runs.
 class SectionTable {
  public:
-  /// All empty. `function` is kept, too.
-  explicit SectionTable(const Communicator& comm, std::shared_ptr<const void> function = nullptr);
+  /// All empty.
+  explicit SectionTable(detail::CommunicatorState& state) : ranks_(static_cast<std::size_t>(state.size())) {
+    if (ranks_ > few_ranks) many_.emplace(state.transport().scratch(2 * ranks_ * sizeof(Section)));
+    sections_ = reinterpret_cast<Section*>(many_ ? many_->data() : few_);
+    std::fill_n(sections_, 2 * ranks_, Section());
+  }
+  SectionTable(const SectionTable&) = delete;
+  SectionTable& operator=(const SectionTable&) = delete;
 
-  [[nodiscard]] std::span<Section> in() const noexcept { return sections_.first(ranks_); }
-  [[nodiscard]] std::span<Section> out() const noexcept { return sections_.last(ranks_); }
-  /// `arguments` with these sections.
-  [[nodiscard]] Arguments with(Arguments arguments) const noexcept {
+  [[nodiscard]] std::span<Section> in() const noexcept { return {sections_, ranks_}; }
+  [[nodiscard]] std::span<Section> out() const noexcept { return {sections_ + ranks_, ranks_}; }
+  void put_into(Arguments& arguments) const noexcept {
     arguments.in_sections = in();
     arguments.out_sections = out();
-    return arguments;
   }
 
  private:
-  Communicator comm_;  // outlives the memory, which is its
-  std::shared_ptr<const void> function_;
+  static constexpr std::size_t few_ranks = 8;
+
   std::size_t ranks_;
-  Scratch memory_;
-  std::span<Section> sections_;
+  alignas(Section) std::byte few_[2 * few_ranks * sizeof(Section)];  // for few ranks, where it is faster
+  std::optional<Scratch> many_;
+  Section* sections_;
+};
+
+/// Those of a call that runs on after its door has returned.
+struct LastingSections {
+  /// `function` is kept, too.
+  explicit LastingSections(const Communicator& comm, std::shared_ptr<const void> function = nullptr)
+      : comm(comm), function(std::move(function)), table(comm.state()) {}
+
+  Communicator comm;  // outlives the table's memory, which is its
+  std::shared_ptr<const void> function;
+  SectionTable table;
 };
 
 /// A layout and the buffer that it is of, as the arguments of a call.
@@ -48,7 +68,12 @@ struct LaidOut {
 /// Fills `sections` with the blocks of a layout.
 /// Throws Error{invalid_argument} naming the argument where it has not one block a rank, or a block leaves the buffer,
 /// or, where the buffer is `written`, two blocks overlap.
-void lay_out(const detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
+void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
              std::span<Section> sections);
+
+/// The arguments of gatherv or scatterv, checked: `blocks` is the layout of the root's buffer for all ranks.
+[[nodiscard]] Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState& state,
+                                          Collective collective, const detail::Buffers& buffers,
+                                          const BlockLayout& blocks, int root);
 
 }  // namespace chorus

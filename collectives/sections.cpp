@@ -11,58 +11,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace chorus {
 namespace {
 
-/// Where the section for one rank lies in the giver's slot, or that it comes by message.
+/// Where the section for one rank stands among the bytes its giver shows, or that it comes by message.
 struct Entry {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   static constexpr std::uint64_t by_message = ~std::uint64_t{0};
 };
-
-std::span<Entry> entries_in(const Scratch& scratch, std::size_t count) {
-  return {reinterpret_cast<Entry*>(scratch.data()), count};
-}
-
-/// The table of what this rank gives: sections lie behind it as long as they fit, equal ones at one place.
-void fill_table(std::span<Entry> table, std::span<const Section> sections, std::size_t me, std::size_t slot_bytes) {
-  std::size_t end = table.size_bytes();
-  const Section* last = nullptr;
-  std::uint64_t last_begin = 0;
-  for (std::size_t rank = 0; rank < table.size(); ++rank) {
-    const Section& section = sections[rank];
-    table[rank] = {.begin = end, .bytes = section.bytes};
-    if (rank == me || section.bytes == 0) continue;
-    if (last != nullptr && *last == section) {
-      table[rank].begin = last_begin;
-      continue;
-    }
-    if (section.bytes > slot_bytes - end) {
-      table[rank].begin = Entry::by_message;
-    } else {
-      end += section.bytes;
-    }
-    last = &section;
-    last_begin = table[rank].begin;
-  }
-}
-
-/// Writes the table and what lies behind it into this rank's slot.
-void write_slot(const SharedGroup& memory, Round round, std::span<const Entry> table, std::span<const Section> sections,
-                const std::byte* in) {
-  std::byte* const slot = memory.slot(round, memory.rank());
-  std::memcpy(slot, table.data(), table.size_bytes());
-  std::uint64_t written = 0;  // where the last section begins that is there: equal ones lie at one place
-  for (std::size_t rank = 0; rank < table.size(); ++rank) {
-    const Entry& entry = table[rank];
-    const bool here = entry.bytes > 0 && entry.begin != Entry::by_message && entry.begin != written;
-    if (!here || rank == static_cast<std::size_t>(memory.rank())) continue;
-    written = entry.begin;
-    kernels::copy(slot + entry.begin, in + sections[rank].offset, entry.bytes, store_for(memory, entry.bytes));
-  }
-}
 
 void check_length(const Call& call, const SharedGroup& memory, int peer, const Entry& entry, const Section& expected) {
   if (entry.bytes == expected.bytes) return;
@@ -77,15 +36,12 @@ bool swaps(const Arguments& arguments) {
   return arguments.in == arguments.out && arguments.call.collective == Collective::alltoallv;
 }
 
-/// A copy of `in` where it is overwritten before it is read.
-Scratch kept_input(Transport& transport, const Arguments& arguments) {
+Scratch copy_of_input(Transport& transport, const Arguments& arguments) {
   std::size_t end = 0;
-  if (swaps(arguments)) {
-    for (const Section& section : arguments.in_sections) end = std::max(end, section.offset + section.bytes);
-  }
-  Scratch scratch = transport.scratch(end);
-  if (end > 0) std::memcpy(scratch.data(), arguments.in, end);
-  return scratch;
+  for (const Section& section : arguments.in_sections) end = std::max(end, section.offset + section.bytes);
+  Scratch copy = transport.scratch(end);
+  if (end > 0) std::memcpy(copy.data(), arguments.in, end);
+  return copy;
 }
 
 void copy_own(const Arguments& arguments, std::size_t me) {
@@ -93,11 +49,6 @@ void copy_own(const Arguments& arguments, std::size_t me) {
   const Section& from = arguments.in_sections[me];
   if (from.bytes > 0)
     std::memcpy(arguments.out + arguments.out_sections[me].offset, arguments.in + from.offset, from.bytes);
-}
-
-bool gives_to(const Call& call, int from, int to) {
-  if (call.collective == Collective::gatherv) return to == call.root;
-  return call.collective != Collective::scatterv || from == call.root;
 }
 
 /// The ranks a rank gives to and gets from at the same time; no_rank: none.
@@ -126,6 +77,157 @@ double passed_bytes(const Problem& problem) {
   return problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
 }
 
+/// Ranks from `first` to before `end`.
+struct Ranks {
+  int first = 0;
+  int end = 0;
+  [[nodiscard]] bool contain(int rank) const { return rank >= first && rank < end; }
+  static Ranks all_of(const Transport& transport) { return {0, transport.size()}; }
+  static Ranks only(int rank) { return {rank, rank + 1}; }
+};
+
+/// Those `transport`'s rank gives something, but for itself.
+Ranks receivers(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::gatherv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
+  if (call.collective == Collective::scatterv && transport.rank() != call.root) return {};
+  return Ranks::all_of(transport);
+}
+/// Those it gets something from, but for itself.
+Ranks givers(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::scatterv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
+  if (call.collective == Collective::gatherv && transport.rank() != call.root) return {};
+  return Ranks::all_of(transport);
+}
+
+/// True where a rank gives all others the same section, or there is but one other.
+bool gives_one_section(const Call& call, int ranks) {
+  return ranks <= 2 || call.collective == Collective::gatherv || call.collective == Collective::allgatherv;
+}
+
+/// One call through shared memory on one rank. The bytes a rank shows are those of its line, then those of its slot: a
+/// table of what it gives, and the sections one after another, from the slot on where they do not fit into the line.
+class Passage {
+ public:
+  Passage(Transport& transport, const Arguments& arguments)
+      : transport_(transport),
+        memory_(*transport.shared()),
+        arguments_(arguments),
+        me_(memory_.rank()),
+        ranks_(memory_.size()),
+        receivers_(receivers(transport, arguments.call)),
+        givers_(givers(transport, arguments.call)),
+        one_section_(gives_one_section(arguments.call, ranks_)),
+        table_bytes_((one_section_ ? 1 : index(ranks_)) * sizeof(Entry)),
+        table_(table_bytes_ <= payload_bytes ? 0 : payload_bytes) {}
+
+  /// How many there are of what this rank writes to show what it gives.
+  [[nodiscard]] int slots() const {
+    std::size_t end = table_ + table_bytes_;
+    for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
+      if (peer == me_) continue;
+      end += arguments_.in_sections[index(peer)].bytes;
+      if (one_section_ || end > payload_bytes) break;
+    }
+    return end <= payload_bytes ? line_slots : data_slots;
+  }
+
+  /// Shows what this rank gives in `round`.
+  void give(Round round) {
+    std::size_t end = table_ + table_bytes_;
+    for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
+      if (peer == me_) continue;
+      end = show(round, peer, end);
+      if (one_section_) break;
+    }
+    if (end > payload_bytes) prefetch_for_write(memory_.slot(round + lines_fetched, me_));
+  }
+
+  /// The rank `step` places ahead of this one, and that behind.
+  [[nodiscard]] int ahead(int step) const { return me_ + step < ranks_ ? me_ + step : me_ + step - ranks_; }
+  [[nodiscard]] int behind(int step) const { return me_ >= step ? me_ - step : me_ - step + ranks_; }
+  [[nodiscard]] bool gets_from(int peer) const { return givers_.contain(peer); }
+
+  /// Takes what `peer`, which has arrived, shows for this rank in `round`.
+  void take(Round round, int peer) {
+    const Entry entry = entry_of(round, peer, me_);
+    const Section& section = arguments_.out_sections[index(peer)];
+    check_length(arguments_.call, memory_, peer, entry, section);
+    if (entry.begin == Entry::by_message) {
+      whole_ = false;
+    } else if (entry.bytes > 0) {
+      std::memcpy(arguments_.out + section.offset, shown(round, peer, entry.begin), entry.bytes);
+      if (entry.begin >= payload_bytes) __builtin_prefetch(memory_.slot(round + 1, peer));  // as it may be there
+    }
+  }
+
+  /// False where something goes or comes by message, after all has been taken.
+  [[nodiscard]] bool whole() const { return whole_; }
+  /// Passes that.
+  Task<> pass_rest(Round round) {
+    const std::byte* const in = copy_ ? copy_->data() : arguments_.in;
+    for (int step = 1; step < ranks_; ++step) {
+      const int next = ahead(step);
+      const int previous = behind(step);
+      const bool gives = receivers_.contain(next) && entry_of(round, me_, next).begin == Entry::by_message;
+      const bool gets = gets_from(previous) && entry_of(round, previous, me_).begin == Entry::by_message;
+      if (!gives && !gets) continue;
+      co_await pass_in_step(transport_, arguments_, in,
+                            {.ahead = gives ? next : no_rank, .behind = gets ? previous : no_rank});
+    }
+  }
+
+ private:
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  [[nodiscard]] const std::byte* shown(Round round, int rank, std::size_t place) const {
+    if (place < payload_bytes) return memory_.payload(round, rank) + place;
+    return memory_.slot(round, rank) + (place - payload_bytes);
+  }
+  [[nodiscard]] std::byte* own(Round round, std::size_t place) {
+    if (place < payload_bytes) return memory_.payload(round) + place;
+    return memory_.slot(round, me_) + (place - payload_bytes);
+  }
+  [[nodiscard]] std::size_t place_of_entry(int to) const {
+    return table_ + (one_section_ ? 0 : index(to) * sizeof(Entry));
+  }
+  /// What `from` gives to `to`.
+  [[nodiscard]] Entry entry_of(Round round, int from, int to) const {
+    Entry entry;
+    std::memcpy(&entry, shown(round, from, place_of_entry(to)), sizeof entry);
+    return entry;
+  }
+
+  /// Shows the section for `peer` at `end` or behind; returns the end of it.
+  std::size_t show(Round round, int peer, std::size_t end) {
+    const Section& section = arguments_.in_sections[index(peer)];
+    Entry entry{.begin = end, .bytes = section.bytes};
+    if (end < payload_bytes && section.bytes > payload_bytes - end) entry.begin = payload_bytes;
+    if (entry.begin >= payload_bytes && section.bytes > payload_bytes + memory_.slot_bytes() - entry.begin) {
+      entry.begin = Entry::by_message;
+      whole_ = false;
+      if (!copy_ && swaps(arguments_)) copy_.emplace(copy_of_input(transport_, arguments_));
+    } else {
+      kernels::copy(own(round, entry.begin), arguments_.in + section.offset, section.bytes,
+                    store_for(memory_, section.bytes));
+      end = entry.begin + section.bytes;
+    }
+    std::memcpy(own(round, place_of_entry(peer)), &entry, sizeof entry);
+    return end;
+  }
+
+  Transport& transport_;
+  SharedGroup& memory_;
+  const Arguments& arguments_;
+  int me_;
+  int ranks_;
+  Ranks receivers_;
+  Ranks givers_;
+  bool one_section_;
+  std::size_t table_bytes_;
+  std::size_t table_;  // where it begins
+  bool whole_ = true;
+  std::optional<Scratch> copy_;  // of the input, where it is overwritten before it is read
+};
+
 }  // namespace
 
 bool fits_memory(const Problem& problem) {
@@ -134,56 +236,50 @@ bool fits_memory(const Problem& problem) {
 
 Task<> pass_through_memory(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
-  const int me = memory.rank();
-  const int ranks = memory.size();
-  const auto index = [](int rank) { return static_cast<std::size_t>(rank); };
-  const Scratch given = transport.scratch(index(ranks) * sizeof(Entry));
-  const Scratch gotten = transport.scratch(index(ranks) * sizeof(Entry));
-  const std::span<Entry> table = entries_in(given, index(ranks));
-  const std::span<Entry> theirs = entries_in(gotten, index(ranks));
-  const Scratch copy = kept_input(transport, arguments);
-  const std::byte* const in = copy.bytes().empty() ? arguments.in : copy.data();
-  fill_table(table, arguments.in_sections, index(me), memory.slot_bytes());
-
-  const Round round = co_await memory.open(data_slots);
-  write_slot(memory, round, table, arguments.in_sections, in);
+  Passage passage(transport, arguments);
+  const Round round = co_await memory.open(passage.slots());
+  passage.give(round);
   memory.arrive(round);
-  copy_own(arguments, index(me));
-  for (int step = 1; step < ranks; ++step) {
-    const int peer = (me + step) % ranks;
-    Entry& entry = theirs[index(peer)];
-    entry = {};
-    if (!gives_to(arguments.call, peer, me)) continue;
+  copy_own(arguments, static_cast<std::size_t>(memory.rank()));
+  for (int step = 1; step < memory.size(); ++step) {
+    const int peer = passage.ahead(step);
+    if (!passage.gets_from(peer)) continue;
     co_await memory.arrival(round, peer);
-    const std::byte* const slot = memory.slot(round, peer);
-    const Section& section = arguments.out_sections[index(peer)];
-    std::memcpy(&entry, slot + index(me) * sizeof(Entry), sizeof entry);
-    check_length(arguments.call, memory, peer, entry, section);
-    if (entry.begin == Entry::by_message) continue;
-    kernels::copy(arguments.out + section.offset, slot + entry.begin, entry.bytes, kernels::Store::cached);
+    passage.take(round, peer);
   }
-  for (int step = 1; step < ranks; ++step) {
-    const int ahead = (me + step) % ranks;
-    const int behind = (me + ranks - step) % ranks;
-    const bool gives = table[index(ahead)].begin == Entry::by_message;
-    const bool gets = theirs[index(behind)].begin == Entry::by_message;
-    if (!gives && !gets) continue;
-    co_await pass_in_step(transport, arguments, in,
-                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
+  if (!passage.whole()) co_await passage.pass_rest(round);
+}
+
+void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
+  SharedGroup& memory = *transport.shared();
+  Passage passage(transport, arguments);
+  const Round round = memory.open_now(passage.slots());
+  passage.give(round);
+  memory.arrive(round);
+  copy_own(arguments, static_cast<std::size_t>(memory.rank()));
+  for (int step = 1; step < memory.size(); ++step) {
+    const int peer = passage.ahead(step);
+    if (!passage.gets_from(peer)) continue;
+    memory.wait_for(round, peer);
+    passage.take(round, peer);
   }
+  if (!passage.whole()) memory.drive(passage.pass_rest(round));
 }
 
 Task<> pass_by_messages(Transport& transport, Arguments arguments) {
   const int me = transport.rank();
   const int ranks = transport.size();
-  const Scratch copy = kept_input(transport, arguments);
-  const std::byte* const in = copy.bytes().empty() ? arguments.in : copy.data();
+  std::optional<Scratch> copy;
+  if (swaps(arguments)) copy.emplace(copy_of_input(transport, arguments));
+  const std::byte* const in = copy ? copy->data() : arguments.in;
   copy_own(arguments, static_cast<std::size_t>(me));
+  const Ranks to = receivers(transport, arguments.call);
+  const Ranks from = givers(transport, arguments.call);
   for (int step = 1; step < ranks; ++step) {
     const int ahead = (me + step) % ranks;
     const int behind = (me + ranks - step) % ranks;
-    const bool gives = gives_to(arguments.call, me, ahead);
-    const bool gets = gives_to(arguments.call, behind, me);
+    const bool gives = to.contain(ahead);
+    const bool gets = from.contain(behind);
     if (!gives && !gets) continue;
     co_await pass_in_step(transport, arguments, in,
                           {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});

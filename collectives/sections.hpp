@@ -9,10 +9,13 @@ namespace chorus {
 // for each rank s, and gets the section out_sections[s] of `out` from it. Sections nobody is to get are empty. In place
 // the sections a rank gives are those it gets.
 
-/// Through shared memory: every rank puts what it has for others into its slot, one section after another, behind a
-/// table that says where each lies; equal sections are put there once. What does not fit goes by message. A rank waits
-/// for those only who give it something. What the table says is compared with what is expected: throws Error{mismatch}.
+/// Through shared memory: every rank puts what it has for others into its line and its slot, one section after another,
+/// behind a table that says where each lies; what all get is put there once. What does not fit goes by message. A rank
+/// waits for those only who give it something. What the table says is compared with what is expected: throws
+/// Error{mismatch}.
 Task<> pass_through_memory(Transport& transport, Arguments arguments);
+/// The same, blocking and without a coroutine but for what goes by message.
+void pass_through_memory_now(Transport& transport, const Arguments& arguments);
 [[nodiscard]] bool fits_memory(const Problem& problem);
 
 /// By messages between every two ranks; where the collective has a root, between it and the others only.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Collective collective = Collective::allgatherv;
 
-Arguments checked(const SectionTable& table, const CommunicatorState& state, const Buffers& buffers,
+Arguments checked(const SectionTable& table, CommunicatorState& state, const Buffers& buffers,
                   const BlockLayout& blocks) {
   const auto me = static_cast<std::size_t>(state.rank());
   const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
@@ -25,27 +25,28 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   std::size_t all = 0;
   for (const std::size_t count : blocks.counts) all += count;
   Arguments arguments = arguments_of(collective, buffers, all);
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace
 
 void allgatherv(const Communicator& comm, const Buffers& buffers, const BlockLayout& blocks,
                 const CollectiveOptions& options) {
-  const SectionTable table(comm);
+  const SectionTable table(comm.state());
   complete(comm.state(), checked(table, comm.state(), buffers, blocks), options);
 }
 
 Request iallgatherv(const Communicator& comm, const Buffers& buffers, const BlockLayout& blocks,
                     const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm);
-  return start(comm, checked(*table, comm.state(), buffers, blocks), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm);
+  return start(comm, checked(sections->table, comm.state(), buffers, blocks), options, sections);
 }
 
 PersistentRequest allgatherv_init(const Communicator& comm, const Buffers& buffers, const BlockLayout& blocks,
                                   const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm);
-  return prepare(comm, checked(*table, comm.state(), buffers, blocks), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm);
+  return prepare(comm, checked(sections->table, comm.state(), buffers, blocks), options, sections);
 }
 
 }  // namespace chorus::detail

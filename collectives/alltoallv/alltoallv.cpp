@@ -12,7 +12,7 @@ namespace {
 
 constexpr Collective collective = Collective::alltoallv;
 
-Arguments checked(const SectionTable& table, const CommunicatorState& state, const Buffers& buffers,
+Arguments checked(const SectionTable& table, CommunicatorState& state, const Buffers& buffers,
                   const BlockLayout& in_blocks, const BlockLayout& out_blocks) {
   const auto me = static_cast<std::size_t>(state.rank());
   const bool in_place = buffers.in == buffers.out;
@@ -27,27 +27,28 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   }
   if (!in_place) check_overlap(state, collective, buffers);
   Arguments arguments = arguments_of(collective, buffers, 0);
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace
 
 void alltoallv(const Communicator& comm, const Buffers& buffers, const BlockLayout& in_blocks,
                const BlockLayout& out_blocks, const CollectiveOptions& options) {
-  const SectionTable table(comm);
+  const SectionTable table(comm.state());
   complete(comm.state(), checked(table, comm.state(), buffers, in_blocks, out_blocks), options);
 }
 
 Request ialltoallv(const Communicator& comm, const Buffers& buffers, const BlockLayout& in_blocks,
                    const BlockLayout& out_blocks, const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm);
-  return start(comm, checked(*table, comm.state(), buffers, in_blocks, out_blocks), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm);
+  return start(comm, checked(sections->table, comm.state(), buffers, in_blocks, out_blocks), options, sections);
 }
 
 PersistentRequest alltoallv_init(const Communicator& comm, const Buffers& buffers, const BlockLayout& in_blocks,
                                  const BlockLayout& out_blocks, const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm);
-  return prepare(comm, checked(*table, comm.state(), buffers, in_blocks, out_blocks), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm);
+  return prepare(comm, checked(sections->table, comm.state(), buffers, in_blocks, out_blocks), options, sections);
 }
 
 }  // namespace chorus::detail

@@ -18,6 +18,7 @@ const Algorithm algorithm{
     .applies = fits_memory,
     .traffic = memory_traffic,
     .run = pass_through_memory,
+    .now = pass_through_memory_now,
     .arrives = true,
 };
 

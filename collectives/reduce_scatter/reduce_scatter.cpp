@@ -12,7 +12,7 @@ namespace {
 
 constexpr Collective collective = Collective::reduce_scatter;
 
-Arguments checked(const SectionTable& table, const CommunicatorState& state, const Buffers& buffers,
+Arguments checked(const SectionTable& table, CommunicatorState& state, const Buffers& buffers,
                   std::span<const std::size_t> counts, const Operation& operation) {
   check_op(state, collective, buffers.type, operation);
   const auto me = static_cast<std::size_t>(state.rank());
@@ -26,28 +26,29 @@ Arguments checked(const SectionTable& table, const CommunicatorState& state, con
   if (!in_place) check_overlap(state, collective, buffers);
   table.out()[me] = {0, counts[me] * buffers.element_bytes};
   Arguments arguments = arguments_of(collective, buffers, all, operation);
-  return table.with(arguments);
+  table.put_into(arguments);
+  return arguments;
 }
 
 }  // namespace
 
 void reduce_scatter(const Communicator& comm, const Buffers& buffers, std::span<const std::size_t> counts,
                     const Operation& operation, const CollectiveOptions& options) {
-  const SectionTable table(comm);
+  const SectionTable table(comm.state());
   complete(comm.state(), checked(table, comm.state(), buffers, counts, operation), options);
 }
 
 Request ireduce_scatter(const Communicator& comm, const Buffers& buffers, std::span<const std::size_t> counts,
                         const Operation& operation, const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm, operation.owner);
-  return start(comm, checked(*table, comm.state(), buffers, counts, operation), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm, operation.owner);
+  return start(comm, checked(sections->table, comm.state(), buffers, counts, operation), options, sections);
 }
 
 PersistentRequest reduce_scatter_init(const Communicator& comm, const Buffers& buffers,
                                       std::span<const std::size_t> counts, const Operation& operation,
                                       const CollectiveOptions& options) {
-  const auto table = std::make_shared<SectionTable>(comm, operation.owner);
-  return prepare(comm, checked(*table, comm.state(), buffers, counts, operation), options, table);
+  const auto sections = std::make_shared<LastingSections>(comm, operation.owner);
+  return prepare(comm, checked(sections->table, comm.state(), buffers, counts, operation), options, sections);
 }
 
 }  // namespace chorus::detail

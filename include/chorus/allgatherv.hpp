@@ -26,10 +26,10 @@ CHORUS_API PersistentRequest allgatherv_init(const Communicator&, const Buffers&
 /// Memory   host, any alignment; `in` and `out` do not overlap (for one buffer: the overload below).
 /// Order    blocks until `out` may be read and `in` reused.
 /// Throws   Error{invalid_argument} where a layout has not one count for each rank, a block leaves its buffer, blocks
-///          overlap, in.size() is not the count of this rank or the buffers overlap,
-///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
-///          where ranks disagree on the call, or a rank gives another count than its peer expects; Error{timeout} or
-///          Error{peer_lost}: `out` is then unspecified and `comm` broken.
+///          overlap, in.size() is not the count of this rank or the buffers overlap, before anything is sent;
+///          Error{not_supported} where the named algorithm does not apply; Error{mismatch} where ranks disagree on the
+///          call, or a rank gives another count than its peer expects; Error{timeout} or Error{peer_lost}: `out` is
+///          then unspecified and `comm` broken.
 template <ElementRange In, class Out>
 requires ElementRanges<In, Out>
 void allgatherv(const Communicator& comm, const In& in, Out&& out, const BlockLayout& blocks,

@@ -28,10 +28,9 @@ CHORUS_API PersistentRequest gatherv_init(const Communicator&, const Buffers&, c
 /// Memory   host, any alignment; on the root `in` and `out` do not overlap (for one buffer: the overload below).
 /// Order    blocks until `in` may be reused and, on the root, `out` may be read.
 /// Throws   Error{invalid_argument} where a layout has not one count for each rank, a block leaves its buffer, blocks
-///          overlap or root is no rank,
-///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
-///          where ranks disagree on the call, or a rank gives another count than its peer expects; Error{timeout} or
-///          Error{peer_lost}: `out` is then unspecified and `comm` broken.
+///          overlap or root is no rank, before anything is sent; Error{not_supported} where the named algorithm does
+///          not apply; Error{mismatch} where ranks disagree on the call, or a rank gives another count than its peer
+///          expects; Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out>
 requires ElementRanges<In, Out>
 void gatherv(const Communicator& comm, const In& in, Out&& out, const BlockLayout& blocks, int root,

@@ -27,11 +27,10 @@ CHORUS_API PersistentRequest scatterv_init(const Communicator&, const Buffers&, 
 ///          rank.
 /// Memory   host, any alignment; on the root `in` and `out` do not overlap (for one buffer: the overload below).
 /// Order    blocks until `out` may be read and, on the root, `in` reused.
-/// Throws   Error{invalid_argument} where a layout has not one count for each rank, a block leaves its buffer,
-///          or root is no rank,
-///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
-///          where ranks disagree on the call, or a rank gives another count than its peer expects; Error{timeout} or
-///          Error{peer_lost}: `out` is then unspecified and `comm` broken.
+/// Throws   Error{invalid_argument} where a layout has not one count for each rank, a block leaves its buffer or root
+///          is no rank, before anything is sent; Error{not_supported} where the named algorithm does not apply;
+///          Error{mismatch} where ranks disagree on the call, or a rank gives another count than its peer expects;
+///          Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out>
 requires ElementRanges<In, Out>
 void scatterv(const Communicator& comm, const In& in, const BlockLayout& blocks, Out&& out, int root,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/wait.hpp"
 
+#include "task/operation.hpp"
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -8,6 +10,8 @@
 
 #include <climits>
 #include <ctime>
+#include <exception>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -28,6 +32,25 @@ void Bell::sleep(std::uint32_t seen, std::chrono::microseconds limit) noexcept {
   const timespec duration{.tv_sec = static_cast<time_t>(limit.count() / 1'000'000),
                           .tv_nsec = static_cast<long>(limit.count() % 1'000'000 * 1000)};
   futex(rings, FUTEX_WAIT, seen, &duration);
+}
+
+void Waiter::drive(Task<> task) {
+  Operation operation(std::move(task));
+  const Operation* const outer = std::exchange(driven_, &operation);
+  try {
+    Wait wait(*this);
+    while (!operation.done()) {
+      if (operation.step()) {
+        wait.moved();
+      } else {
+        wait.pause(operation.waiting()->bell());
+      }
+    }
+  } catch (...) {
+    operation.cancel(std::current_exception());
+  }
+  driven_ = outer;
+  operation.result();
 }
 
 void Wait::rest(Bell* bell) noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "task/task.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -52,11 +54,19 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
   virtual ~Waiter() = default;
   virtual void idle(Wait& wait, Bell* bell) = 0;
+  /// Drives `task` until it is done; throws what it threw. Where waiting throws, the task gets that where it waits.
+  void drive(Task<> task);
   [[nodiscard]] WaitPolicy policy() const noexcept { return policy_.load(std::memory_order_relaxed); }
   /// Any thread may, also while another waits.
   void set_policy(const WaitPolicy& policy) noexcept { policy_.store(policy, std::memory_order_relaxed); }
 
+ protected:
+  /// What is driven, for reports; null where that is no task.
+  [[nodiscard]] const Operation* driven() const noexcept { return driven_; }
+  void set_driven(const Operation* operation) noexcept { driven_ = operation; }
+
  private:
+  const Operation* driven_ = nullptr;
   std::atomic<WaitPolicy> policy_;
   static_assert(std::atomic<WaitPolicy>::is_always_lock_free);
 };

@@ -85,39 +85,20 @@ void CommunicatorState::drive_parked(Finished finished) {
       }
     }
   } catch (...) {
-    driven_ = nullptr;
+    set_driven(nullptr);
     engine_->cancel(queue_, std::current_exception());
     throw;
   }
-  driven_ = nullptr;
+  set_driven(nullptr);
 }
 
 void CommunicatorState::finish_parked() {
   drive_parked([this] { return engine_->idle(queue_); });
 }
 
-void CommunicatorState::drive(Task<> task) {
-  Operation operation(std::move(task));
-  driven_ = &operation;
-  try {
-    Wait wait(*this);
-    while (!operation.done()) {
-      if (operation.step()) {
-        wait.moved();
-      } else {
-        wait.pause(operation.waiting()->bell());
-      }
-    }
-  } catch (...) {
-    operation.cancel(std::current_exception());
-  }
-  driven_ = nullptr;
-  operation.result();
-}
-
 void CommunicatorState::wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout) {
   timeout_ = timeout;
-  driven_ = &parked.operation();
+  set_driven(&parked.operation());
   drive_parked([&parked] { return parked.finished(); });
   parked.operation().result();
 }
@@ -190,8 +171,8 @@ std::string CommunicatorState::missing_ranks() const {
                           last ? fmt::format("#{} {}", last->number, chorus::describe(last->call)) : "none");
     }
   }
-  if (text.empty() && driven_ != nullptr && driven_->waiting() != nullptr) {
-    text = fmt::format("; it is {}", driven_->waiting()->describe());
+  if (text.empty() && driven() != nullptr && driven()->waiting() != nullptr) {
+    text = fmt::format("; it is {}", driven()->waiting()->describe());
   }
   return text;
 }

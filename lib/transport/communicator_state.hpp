@@ -110,13 +110,11 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     if (!broken_.empty()) reject_as_broken(call);
   }
   /// A blocking call begins, whose waits end after `timeout` (0: by the settings): drives what is parked on this
-  /// communicator until it is finished. Before that another thread may be driving it.
+  /// communicator until it is finished. Before that another thread may be driving it, so no task is driven earlier.
   void prepare(std::chrono::nanoseconds timeout) {
     timeout_ = timeout;
     if (!engine_->idle(queue_)) finish_parked();
   }
-  /// Drives `task` until it is done; throws what it threw. After `prepare`.
-  void drive(Task<> task);
   /// Drives what is parked until `parked` is finished; throws what it threw.
   void wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout);
   void park(ParkedOperation& parked) { engine_->park(queue_, parked); }
@@ -174,7 +172,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   Pace pace_;
   std::vector<std::string> notes_;
   OperationQueue queue_;
-  const Operation* driven_ = nullptr;   // the one a thread is inside of, for reports
   std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings
   std::string broken_;                  // why, once it is
   bool ready_ = false;

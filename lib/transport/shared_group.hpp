@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 // The memory that the ranks of one node share, for one communicator, and the protocol on it.
@@ -33,6 +34,8 @@ using Round = std::uint64_t;
 inline constexpr std::size_t payload_bytes = 56;
 inline constexpr int line_slots = 16;
 inline constexpr int data_slots = 8;
+/// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
+inline constexpr Round lines_fetched = 6;
 
 /// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
 struct alignas(64) Line {
@@ -122,14 +125,21 @@ class SharedGroup {
   }
   void wait_for(Round round, int peer) {
     if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+    __builtin_prefetch(&line(peer, round + 1));  // a rank that waits for nobody may have written it
   }
   void wait_for_all(Round round) {
-    for (int peer = 0; peer < size(); ++peer) wait_for(round, peer);
+    for (int peer = 0; peer < size(); ++peer) {
+      if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+    }
     known_ = round;
   }
   void wait_for_those_before(Round round) {
-    for (int peer = 0; peer < rank(); ++peer) wait_for(round, peer);
+    for (int peer = 0; peer < rank(); ++peer) {
+      if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+    }
   }
+  /// Drives `task` until it is done: for what a collective cannot do without a coroutine. Throws what it threw.
+  void drive(Task<> task) { waiter_.drive(std::move(task)); }
 
   /// This rank's payload of `round`, to be written before `arrive`.
   [[nodiscard]] std::byte* payload(Round round) noexcept { return line(members_.rank, round).payload; }
@@ -146,11 +156,11 @@ class SharedGroup {
     return places_;
   }
   [[nodiscard]] std::span<const std::byte*> slots(Round round, std::size_t offset) noexcept;
-  /// Publishes this rank's payload and slot of `round`. The line of the next round, which others have read last, is on
+  /// Publishes this rank's payload and slot of `round`. The line of a later round, which others have read last, is on
   /// its way back meanwhile.
   void arrive(Round round) {
     line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
-    prefetch_for_write(&line(members_.rank, round + 1));
+    prefetch_for_write(&line(members_.rank, round + lines_fetched));
     if (announces_) {
       announce();
     } else {

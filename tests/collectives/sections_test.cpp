@@ -17,6 +17,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -40,8 +41,8 @@ class Exchange {
   Exchange(const Call& call, int ranks, unsigned seed) : call_(call), ranks_(ranks) {
     std::mt19937 random(seed);
     const auto length = [&]() -> std::size_t {
-      constexpr std::size_t lengths[] = {0, 1, 7, 64, 700, 1024, 5000};
-      return lengths[random() % 7];
+      constexpr std::size_t lengths[] = {0, 1, 7, 40, 64, 700, 1024, 5000};
+      return lengths[random() % 8];
     };
     lengths_.assign(index(ranks), std::vector<std::size_t>(index(ranks)));
     for (int from = 0; from < ranks; ++from) {
@@ -121,17 +122,25 @@ Arguments arguments_of(const Call& call, const Side& in, Side& out) {
           .out_sections = out.sections};
 }
 
+/// As a coroutine or, with `now`, without one.
+Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments) {
+  if (now) {
+    carry_out_now(algorithm, transport, arguments);
+  } else {
+    co_await carry_out(algorithm, transport, arguments, false);
+  }
+}
+
 /// A rank's buffers hold no more than the tables say, so that AddressSanitizer sees what leaves them.
-Task<> perform(const Algorithm& algorithm, Transport& transport, const Exchange& exchange) {
+Task<> perform(const Algorithm& algorithm, bool now, Transport& transport, const Exchange& exchange) {
   const Side in = exchange.given(transport.rank());
   Side out = exchange.gotten(transport.rank());
-  const Arguments arguments = arguments_of(exchange.call(), in, out);
-  co_await carry_out(algorithm, transport, arguments, false);
+  co_await carry_out_by(algorithm, now, transport, arguments_of(exchange.call(), in, out));
   exchange.check(transport.rank(), out);
 }
 
 /// Of alltoallv, with equal lengths both ways: the block that comes replaces the one that goes.
-Task<> perform_in_place(const Algorithm& algorithm, Transport& transport, Exchange exchange) {
+Task<> perform_in_place(const Algorithm& algorithm, bool now, Transport& transport, Exchange exchange) {
   exchange.make_symmetric();
   const Side in = exchange.given(transport.rank());
   Side inout = exchange.gotten(transport.rank());
@@ -139,8 +148,7 @@ Task<> perform_in_place(const Algorithm& algorithm, Transport& transport, Exchan
     std::memcpy(inout.bytes.data() + inout.sections[rank].offset, in.bytes.data() + in.sections[rank].offset,
                 in.sections[rank].bytes);
   }
-  Arguments arguments = arguments_of(exchange.call(), inout, inout);
-  co_await carry_out(algorithm, transport, arguments, false);
+  co_await carry_out_by(algorithm, now, transport, arguments_of(exchange.call(), inout, inout));
   exchange.check(transport.rank(), inout);
 }
 
@@ -154,14 +162,18 @@ TEST_P(Sections, ArriveWhereTheyBelong) {
     const Algorithm& algorithm = *matrix_case.algorithm;
     if (!algorithm.applies(problem_of({.collective = collective}, world->transport(0)))) continue;
     std::vector<Exchange> exchanges;
-    for (unsigned seed = 0; seed < 6; ++seed) {
+    for (unsigned seed = 0; seed < 10; ++seed) {
       const int root = static_cast<int>(seed) % matrix_case.ranks;
       exchanges.emplace_back(Call{.collective = collective, .root = root}, matrix_case.ranks, seed);
     }
+    const bool has_now = matrix_case.kind == WorldKind::threads && algorithm.now != nullptr;
     ASSERT_NO_THROW(world->run([&](Transport& transport) -> Task<> {
       for (const Exchange& exchange : exchanges) {
-        co_await perform(algorithm, transport, exchange);
-        if (collective == Collective::alltoallv) co_await perform_in_place(algorithm, transport, exchange);
+        for (const bool now : {false, true}) {
+          if (now && !has_now) continue;
+          co_await perform(algorithm, now, transport, exchange);
+          if (collective == Collective::alltoallv) co_await perform_in_place(algorithm, now, transport, exchange);
+        }
       }
     })) << layout.name;
   }
@@ -226,7 +238,8 @@ TEST(ReduceScatter, GivesEachRankItsBlock) {
         const Call call{.collective = Collective::reduce_scatter, .type = DataType::int32, .count = count};
         if (!algorithm->applies(problem_of(call, world->transport(0)))) continue;
         world->run([&](Transport& transport) -> Task<> {
-          for (const bool in_place : {false, true}) {
+          for (const auto& [in_place, now] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+            if (now && (kind != WorldKind::threads || algorithm->now == nullptr)) continue;
             std::vector<std::int32_t> in(count);
             for (std::size_t i = 0; i < count; ++i) in[i] = transport.rank() + static_cast<std::int32_t>(i);
             const Section mine = blocks[static_cast<std::size_t>(transport.rank())];
@@ -236,7 +249,7 @@ TEST(ReduceScatter, GivesEachRankItsBlock) {
                                       .in = reinterpret_cast<const std::byte*>(in.data()),
                                       .out = result,
                                       .in_sections = blocks};
-            co_await carry_out(*algorithm, transport, arguments, false);
+            co_await carry_out_by(*algorithm, now, transport, arguments);
             for (std::size_t i = 0; i < out.size(); ++i) {
               const auto index = static_cast<std::int32_t>(mine.offset / 4 + i);
               const std::int32_t expected = transport.size() * index + transport.size() * (transport.size() - 1) / 2;

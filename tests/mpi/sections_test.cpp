@@ -59,13 +59,13 @@ class Sections : public testing::TestWithParam<int> {
     return counts([other](int rank) { return count(other, rank); });
   }
 
-  /// Runs `body` with the options of the library's choice and of every algorithm that applies.
+  /// Runs `body` with the options of the library's choice and of every algorithm that applies to `count` elements.
   template <class Body>
-  void by_every_algorithm(Collective collective, const Body& body) {
+  void by_every_algorithm(Collective collective, const Body& body, std::size_t count = 0) {
     barrier(comm_);
     body(CollectiveOptions{});
     for (const Algorithm* algorithm : algorithms(collective)) {
-      const Call call{.collective = collective, .type = DataType::int32};
+      const Call call{.collective = collective, .type = DataType::int32, .count = count};
       if (!algorithm->applies(problem_of(call, comm_.state().transport()))) continue;
       SCOPED_TRACE(algorithm->name);
       body(CollectiveOptions{.algorithm = algorithm->name});
@@ -194,15 +194,18 @@ TEST_P(Sections, ReduceScatterGivesEachRankItsBlockOfTheReduction) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     expected[i] = ranks() * static_cast<int>(begin + i) + ranks() * (ranks() - 1) / 2;
   }
-  by_every_algorithm(Collective::reduce_scatter, [&](const CollectiveOptions& options) {
-    Numbers out(expected.size());
-    reduce_scatter(comm(), in, out, counts, ReduceOp::sum, options);
-    EXPECT_EQ(out, expected);
-    Numbers inout = in;
-    ireduce_scatter(comm(), inout, counts, ReduceOp::sum, options).wait();
-    inout.resize(expected.size());
-    EXPECT_EQ(inout, expected);
-  });
+  by_every_algorithm(
+      Collective::reduce_scatter,
+      [&](const CollectiveOptions& options) {
+        Numbers out(expected.size());
+        reduce_scatter(comm(), in, out, counts, ReduceOp::sum, options);
+        EXPECT_EQ(out, expected);
+        Numbers inout = in;
+        ireduce_scatter(comm(), inout, counts, ReduceOp::sum, options).wait();
+        inout.resize(expected.size());
+        EXPECT_EQ(inout, expected);
+      },
+      all);
 }
 
 TEST_P(Sections, WrongLayoutsAreRefusedBeforeAnythingIsSent) {

@@ -6,8 +6,8 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <thread>
-#include <utility>
 
 namespace chorus::test {
 
@@ -25,24 +25,9 @@ void RankThreads::Watch::idle(Wait& wait, Bell* bell) {
   if (failed_) throw Error(ErrorCode::peer_lost, "another rank has failed");
   const auto now = Wait::Clock::now();
   if (wait.began == Wait::Clock::time_point{}) wait.began = now;
-  if (now - wait.began > std::chrono::minutes(1)) throw std::runtime_error("a rank has waited for a minute");
-}
-
-void RankThreads::drive(Task<> task, Waiter& waiter) {
-  Operation operation(std::move(task));
-  Wait wait(waiter);
-  while (!operation.done()) {
-    if (operation.step()) {
-      wait.moved();
-    } else {
-      try {
-        wait.pause(operation.waiting()->bell());
-      } catch (const std::runtime_error& error) {
-        throw std::runtime_error(std::string(error.what()) + ", " + operation.waiting()->describe());
-      }
-    }
-  }
-  operation.result();
+  if (now - wait.began <= std::chrono::minutes(1)) return;
+  const Leaf* const leaf = driven() == nullptr ? nullptr : driven()->waiting();
+  throw std::runtime_error("a rank has waited for a minute" + (leaf == nullptr ? "" : ", " + leaf->describe()));
 }
 
 void RankThreads::run(const Body& body) {
@@ -52,7 +37,7 @@ void RankThreads::run(const Body& body) {
   for (std::size_t rank = 0; rank < transports_.size(); ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        drive(body(*transports_[rank]), watches_[rank]);
+        watches_[rank].drive(body(*transports_[rank]));
       } catch (...) {
         const std::scoped_lock lock(mutex);
         if (!first) first = std::current_exception();

@@ -31,8 +31,6 @@ class RankThreads final : public World {
     const std::atomic<bool>& failed_;
   };
 
-  static void drive(Task<> task, Waiter& waiter);
-
   ThreadWorld world_;
   std::atomic<bool> failed_{false};
   std::deque<Watch> watches_;

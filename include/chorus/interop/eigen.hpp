@@ -29,8 +29,7 @@ concept EigenStored = Element<typename T::Scalar> &&(T::Flags& Eigen::DirectAcce
 /// Shapes   object.size() elements, column after column, of row-major objects row after row. A collective sees no
 ///          shapes: between objects of different storage order coefficients change places, as in Map, not as in `=`.
 /// Memory   nothing is copied; the span is good as long as the coefficients of `object`. Those of a temporary matrix
-/// can
-///          only be read: `allreduce(comm, elements((a + b).eval()), elements(sum), ReduceOp::sum)`.
+///          can only be read: `allreduce(comm, elements((a + b).eval()), elements(sum), ReduceOp::sum)`.
 /// Throws   Error{invalid_argument} where the coefficients do not lie side by side, as in a row of a matrix of columns.
 template <class Object>
 requires EigenStored<std::remove_cvref_t<Object>>
