@@ -5,9 +5,8 @@
 
 #include <mpi.h>
 
+#include "block_lists.hpp"
 #include "validate.hpp"
-
-#include <vector>
 
 namespace chorus::bench {
 namespace {
@@ -17,27 +16,6 @@ constexpr int root = 0;
 int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
 /// Elements of one block of `data`, which has one for each rank.
 int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
-
-/// Blocks for which each rank's length is given, though here all are of one, as chorus and as MPI take them.
-struct BlockLists {
-  std::vector<std::size_t> counts;
-  std::vector<int> mpi_counts, mpi_displacements;
-};
-
-/// Made once for a size and kept, so that it takes no time.
-const BlockLists& blocks_of(const Call& call, int count) {
-  static BlockLists blocks;
-  const int ranks = call.world.size();
-  if (blocks.mpi_counts.empty() || blocks.mpi_counts[0] != count) {
-    blocks = {};
-    for (int rank = 0; rank < ranks; ++rank) {
-      blocks.counts.push_back(static_cast<std::size_t>(count));
-      blocks.mpi_counts.push_back(count);
-      blocks.mpi_displacements.push_back(rank * count);
-    }
-  }
-  return blocks;
-}
 
 constexpr Row rows[] = {
     {.name = "barrier",
@@ -240,6 +218,25 @@ constexpr Row rows[] = {
            MPI_Alltoallv(call.in.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
                          call.out.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
                          MPI_COMM_WORLD);
+         },
+     .validate = validate_alltoall,
+     .bus_factor = [](double ranks) { return ranks - 1; }},
+    {.name = "alltoallw",
+     .title = "All-to-Allw",
+     .has_size = true,
+     .splits_input = false,
+     .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count * ranks}; },
+     .chorus =
+         [](const Call& call) {
+           const PlacedBlocks& blocks = placed_blocks_of(call);
+           alltoallw(call.world, blocks.in, blocks.out, call.options);
+         },
+     .native =
+         [](const Call& call) {
+           const PlacedBlocks& blocks = placed_blocks_of(call);
+           MPI_Alltoallw(call.in.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(),
+                         blocks.mpi_types.data(), call.out.data(), blocks.mpi_counts.data(),
+                         blocks.mpi_displacements.data(), blocks.mpi_types.data(), MPI_COMM_WORLD);
          },
      .validate = validate_alltoall,
      .bus_factor = [](double ranks) { return ranks - 1; }},

@@ -3,7 +3,7 @@
 
 #include "base/names.hpp"
 #include "one_round.hpp"
-#include "reduction.hpp"
+#include "section_messages.hpp"
 
 #include <chorus/error.hpp>
 
@@ -31,72 +31,9 @@ void check_length(const Call& call, const SharedGroup& memory, int peer, const E
                           expected.bytes, name(call.collective)));
 }
 
-/// In place each block that comes overwrites the one that goes: true where others than this rank's own may.
-bool swaps(const Arguments& arguments) {
-  return arguments.in == arguments.out && arguments.call.collective == Collective::alltoallv;
-}
-
-Scratch copy_of_input(Transport& transport, const Arguments& arguments) {
-  std::size_t end = 0;
-  for (const Section& section : arguments.in_sections) end = std::max(end, section.offset + section.bytes);
-  Scratch copy = transport.scratch(end);
-  if (end > 0) std::memcpy(copy.data(), arguments.in, end);
-  return copy;
-}
-
-void copy_own(const Arguments& arguments, std::size_t me) {
-  if (arguments.in == arguments.out) return;
-  const Section& from = arguments.in_sections[me];
-  if (from.bytes > 0)
-    std::memcpy(arguments.out + arguments.out_sections[me].offset, arguments.in + from.offset, from.bytes);
-}
-
-/// The ranks a rank gives to and gets from at the same time; no_rank: none.
-struct Step {
-  int ahead = no_rank;
-  int behind = no_rank;
-};
-
-/// Gives and gets by messages. `in`: where the sections to give are.
-Exchange pass_in_step(Transport& transport, const Arguments& arguments, const std::byte* in, const Step& step,
-                      Where where = Where::here()) {
-  Envelope envelope{.destination = step.ahead, .source = step.behind, .where = where};
-  if (step.ahead != no_rank) {
-    const Section& to = arguments.in_sections[static_cast<std::size_t>(step.ahead)];
-    envelope.outgoing = {in + to.offset, to.bytes};
-  }
-  if (step.behind != no_rank) {
-    const Section& from = arguments.out_sections[static_cast<std::size_t>(step.behind)];
-    envelope.incoming = {arguments.out + from.offset, from.bytes};
-  }
-  return transport.start(envelope);
-}
-
 /// What a rank has for itself is not passed.
 double passed_bytes(const Problem& problem) {
   return problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
-}
-
-/// Ranks from `first` to before `end`.
-struct Ranks {
-  int first = 0;
-  int end = 0;
-  [[nodiscard]] bool contain(int rank) const { return rank >= first && rank < end; }
-  static Ranks all_of(const Transport& transport) { return {0, transport.size()}; }
-  static Ranks only(int rank) { return {rank, rank + 1}; }
-};
-
-/// Those `transport`'s rank gives something, but for itself.
-Ranks receivers(const Transport& transport, const Call& call) {
-  if (call.collective == Collective::gatherv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
-  if (call.collective == Collective::scatterv && transport.rank() != call.root) return {};
-  return Ranks::all_of(transport);
-}
-/// Those it gets something from, but for itself.
-Ranks givers(const Transport& transport, const Call& call) {
-  if (call.collective == Collective::scatterv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
-  if (call.collective == Collective::gatherv && transport.rank() != call.root) return {};
-  return Ranks::all_of(transport);
 }
 
 /// True where a rank gives all others the same section, or there is but one other.
@@ -164,7 +101,7 @@ class Passage {
   [[nodiscard]] bool whole() const { return whole_; }
   /// Passes that.
   Task<> pass_rest(Round round) {
-    const std::byte* const in = copy_ ? copy_->data() : arguments_.in;
+    const Input in = copy_ ? copy_->input() : input_of(arguments_);
     for (int step = 1; step < ranks_; ++step) {
       const int next = ahead(step);
       const int previous = behind(step);
@@ -204,7 +141,7 @@ class Passage {
     if (entry.begin >= payload_bytes && section.bytes > payload_bytes + memory_.slot_bytes() - entry.begin) {
       entry.begin = Entry::by_message;
       whole_ = false;
-      if (!copy_ && swaps(arguments_)) copy_.emplace(copy_of_input(transport_, arguments_));
+      if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
     } else {
       kernels::copy(own(round, entry.begin), arguments_.in + section.offset, section.bytes,
                     store_for(memory_, section.bytes));
@@ -225,7 +162,7 @@ class Passage {
   std::size_t table_bytes_;
   std::size_t table_;  // where it begins
   bool whole_ = true;
-  std::optional<Scratch> copy_;  // of the input, where it is overwritten before it is read
+  std::optional<InputCopy> copy_;  // of the input, where it is overwritten before it is read
 };
 
 }  // namespace
@@ -264,26 +201,6 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
     passage.take(round, peer);
   }
   if (!passage.whole()) memory.drive(passage.pass_rest(round));
-}
-
-Task<> pass_by_messages(Transport& transport, Arguments arguments) {
-  const int me = transport.rank();
-  const int ranks = transport.size();
-  std::optional<Scratch> copy;
-  if (swaps(arguments)) copy.emplace(copy_of_input(transport, arguments));
-  const std::byte* const in = copy ? copy->data() : arguments.in;
-  copy_own(arguments, static_cast<std::size_t>(me));
-  const Ranks to = receivers(transport, arguments.call);
-  const Ranks from = givers(transport, arguments.call);
-  for (int step = 1; step < ranks; ++step) {
-    const int ahead = (me + step) % ranks;
-    const int behind = (me + ranks - step) % ranks;
-    const bool gives = to.contain(ahead);
-    const bool gets = from.contain(behind);
-    if (!gives && !gets) continue;
-    co_await pass_in_step(transport, arguments, in,
-                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
-  }
 }
 
 Traffic memory_traffic(const Problem& problem) {

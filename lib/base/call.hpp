@@ -26,9 +26,10 @@ enum class Collective : std::uint8_t {
   gatherv,
   scatterv,
   alltoallv,
+  alltoallw,
   reduce_scatter
 };
-inline constexpr int collective_count = 16;
+inline constexpr int collective_count = 17;
 
 /// What a Call names where ranks make communicators of one together.
 inline constexpr auto splitting = static_cast<Collective>(255);

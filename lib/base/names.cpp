@@ -15,9 +15,9 @@ namespace chorus {
 namespace {
 
 constexpr std::array<std::string_view, collective_count> collectives = {
-    "barrier",  "bcast",    "reduce",    "allreduce",     "allgather", "reduce_scatter_block",
-    "alltoall", "gather",   "scatter",   "scan",          "exscan",    "allgatherv",
-    "gatherv",  "scatterv", "alltoallv", "reduce_scatter"};
+    "barrier",  "bcast",    "reduce",    "allreduce", "allgather",     "reduce_scatter_block",
+    "alltoall", "gather",   "scatter",   "scan",      "exscan",        "allgatherv",
+    "gatherv",  "scatterv", "alltoallv", "alltoallw", "reduce_scatter"};
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};
@@ -76,7 +76,8 @@ bool has_root(Collective collective) noexcept {
 }
 
 bool counts_differ(Collective collective) noexcept {
-  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
+  return collective == Collective::gatherv || collective == Collective::scatterv ||
+         collective == Collective::alltoallv || collective == Collective::alltoallw;
 }
 
 std::string describe(const Call& call) {

@@ -48,7 +48,7 @@ struct Alltoallw {
     const bool sends =
         in == MPI_IN_PLACE || valid(Typed<Count, Displacement>{in, in_counts, in_displacements, in_types}, ranks);
     const bool receives = valid(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks);
-    return offer_exchange(Collective::alltoallv, 0, sends && receives);
+    return offer_exchange(Collective::alltoallw, 0, sends && receives);
   }
 
   template <class Count, class Displacement>

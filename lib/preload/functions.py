@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""functions.py MPICC HEADER: prints, as C++, the functions of MPI that libchorus-mpi.so defines, as HEADER declares them: of each collective the blocking form, which chorus takes over, and the nonblocking and persistent ones, which it
-hands on; and all those with large counts, where MPI has them."""
+"""functions.py MPICC HEADER: prints, as C++, the functions of MPI that libchorus-mpi.so defines, as HEADER declares them:
+of each collective the blocking form, which chorus takes over, and the nonblocking and persistent ones, which it hands
+on; and all those with large counts, where MPI has them."""
 import re
 import subprocess
 import sys
 
 collectives = ["allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan",
                "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"]
-words = {"alltoallw": "alltoallv"}  # of chorus, where it has another
 
 prototype = re.compile(r"\bint\s+(MPIX?_(I?)(%s)(_init)?(?:_c)?)\s*\(([^()]*)\)" % "|".join(collectives), re.IGNORECASE)
 
@@ -16,7 +16,7 @@ prototype = re.compile(r"\bint\s+(MPIX?_(I?)(%s)(_init)?(?:_c)?)\s*\(([^()]*)\)"
 def way(collective, nonblocking, persistent, name):
     if nonblocking or persistent:
         path = "nonblocking" if nonblocking else "persistent"
-        return f'hand_on<Collective::{words.get(collective, collective)}, Path::{path}, "P{name}">'
+        return f'hand_on<Collective::{collective}, Path::{path}, "P{name}">'
     return f'take_over<{"".join(word.capitalize() for word in collective.split("_"))}, "P{name}">'
 
 

@@ -46,6 +46,16 @@ bool reduces_rightly(DataType type, ReduceOp op) noexcept {
   return is_integer(type) || (!is_logical(op) && !is_bitwise(op));
 }
 
+/// Of one block of `bytes`, by its address.
+MPI_Datatype type_of(const std::byte* block, int bytes) {
+  MPI_Aint address = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Get_address(block, &address), "MPI_Get_address");
+  check_mpi(MPI_Type_create_hindexed(1, &bytes, &address, MPI_BYTE, &type), "MPI_Type_create_hindexed");
+  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+  return type;
+}
+
 /// The arguments of an MPI collective. What only moves goes as bytes, so that every type can.
 struct Translated {
   const void* in = nullptr;
@@ -81,6 +91,18 @@ bool MpiNative::supports(const Call& call) const noexcept {
   return !has_op(call.collective) || reduces_rightly(call.type, call.op);
 }
 
+MpiNative::BlockLists::~BlockLists() {
+  for (MPI_Datatype& type : types) {
+    if (type != MPI_BYTE) MPI_Type_free(&type);
+  }
+}
+
+void MpiNative::BlockLists::add(int count, int offset, MPI_Datatype type) {
+  counts.push_back(count);
+  offsets.push_back(offset);
+  types.push_back(type);
+}
+
 MpiNative::Lengths MpiNative::lengths_of(const Call& call, const Buffers& buffers) {
   const std::size_t unit = has_op(call.collective) ? call.element_bytes() : 1;
   const auto number = [&](std::size_t bytes) {
@@ -89,16 +111,19 @@ MpiNative::Lengths MpiNative::lengths_of(const Call& call, const Buffers& buffer
                 fmt::format("MPI's own {} takes counts and displacements up to {}, not {}; name another algorithm",
                             name(call.collective), INT_MAX, bytes / unit));
   };
-  Lengths lengths;
-  for (const Section& section : buffers.in_sections) {
-    lengths.in_counts.push_back(number(section.bytes));
-    lengths.in_offsets.push_back(number(section.offset));
-  }
-  for (const Section& section : buffers.out_sections) {
-    lengths.out_counts.push_back(number(section.bytes));
-    lengths.out_offsets.push_back(number(section.offset));
-  }
-  return lengths;
+  const auto lists_of = [&](std::span<const Section> sections, const std::byte* base) {
+    BlockLists lists;
+    for (const Section& section : sections) {
+      const int length = number(section.bytes);
+      if (call.collective != Collective::alltoallw || length == 0) {
+        lists.add(length, length == 0 ? 0 : number(section.offset), MPI_BYTE);
+      } else {
+        lists.add(1, 0, type_of(base + section.offset, length));
+      }
+    }
+    return lists;
+  };
+  return {lists_of(buffers.in_sections, buffers.in), lists_of(buffers.out_sections, buffers.out)};
 }
 
 // MPICH 4.0 crashes in a blocking reduce in place on another root than rank 0: there it gets a copy.
@@ -152,23 +177,28 @@ void MpiNative::run_sections(const Call& call, const Buffers& buffers, const voi
   switch (call.collective) {
     case Collective::allgatherv:
       return check_mpi(
-          MPI_Allgatherv(in, l.in_counts[0], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(), MPI_BYTE, comm_),
+          MPI_Allgatherv(in, l.in.counts[0], MPI_BYTE, out, l.out.counts.data(), l.out.offsets.data(), MPI_BYTE, comm_),
           "MPI_Allgatherv");
     case Collective::gatherv:
-      return check_mpi(MPI_Gatherv(in, l.in_counts[root], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(),
+      return check_mpi(MPI_Gatherv(in, l.in.counts[root], MPI_BYTE, out, l.out.counts.data(), l.out.offsets.data(),
                                    MPI_BYTE, call.root, comm_),
                        "MPI_Gatherv");
     case Collective::scatterv:
       return check_mpi(
-          MPI_Scatterv(buffers.in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE,
-                       in == MPI_IN_PLACE ? MPI_IN_PLACE : out, l.out_counts[root], MPI_BYTE, call.root, comm_),
+          MPI_Scatterv(buffers.in, l.in.counts.data(), l.in.offsets.data(), MPI_BYTE,
+                       in == MPI_IN_PLACE ? MPI_IN_PLACE : out, l.out.counts[root], MPI_BYTE, call.root, comm_),
           "MPI_Scatterv");
     case Collective::alltoallv:
-      return check_mpi(MPI_Alltoallv(in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE, out, l.out_counts.data(),
-                                     l.out_offsets.data(), MPI_BYTE, comm_),
+      return check_mpi(MPI_Alltoallv(in, l.in.counts.data(), l.in.offsets.data(), MPI_BYTE, out, l.out.counts.data(),
+                                     l.out.offsets.data(), MPI_BYTE, comm_),
                        "MPI_Alltoallv");
+    case Collective::alltoallw:
+      return check_mpi(MPI_Alltoallw(in == MPI_IN_PLACE ? in : MPI_BOTTOM, l.in.counts.data(), l.in.offsets.data(),
+                                     l.in.types.data(), MPI_BOTTOM, l.out.counts.data(), l.out.offsets.data(),
+                                     l.out.types.data(), comm_),
+                       "MPI_Alltoallw");
     default:
-      return check_mpi(MPI_Reduce_scatter(in, out, l.in_counts.data(), mpi_type(call.type), mpi_op(call.op), comm_),
+      return check_mpi(MPI_Reduce_scatter(in, out, l.in.counts.data(), mpi_type(call.type), mpi_op(call.op), comm_),
                        "MPI_Reduce_scatter");
   }
 }
@@ -179,20 +209,24 @@ int MpiNative::start_sections(const Call& call, const Buffers& buffers, const vo
   const auto root = static_cast<std::size_t>(call.root);
   switch (call.collective) {
     case Collective::allgatherv:
-      return MPI_Iallgatherv(in, l.in_counts[0], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(), MPI_BYTE,
+      return MPI_Iallgatherv(in, l.in.counts[0], MPI_BYTE, out, l.out.counts.data(), l.out.offsets.data(), MPI_BYTE,
                              comm_, &request);
     case Collective::gatherv:
-      return MPI_Igatherv(in, l.in_counts[root], MPI_BYTE, out, l.out_counts.data(), l.out_offsets.data(), MPI_BYTE,
+      return MPI_Igatherv(in, l.in.counts[root], MPI_BYTE, out, l.out.counts.data(), l.out.offsets.data(), MPI_BYTE,
                           call.root, comm_, &request);
     case Collective::scatterv:
-      return MPI_Iscatterv(buffers.in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE,
-                           in == MPI_IN_PLACE ? MPI_IN_PLACE : out, l.out_counts[root], MPI_BYTE, call.root, comm_,
+      return MPI_Iscatterv(buffers.in, l.in.counts.data(), l.in.offsets.data(), MPI_BYTE,
+                           in == MPI_IN_PLACE ? MPI_IN_PLACE : out, l.out.counts[root], MPI_BYTE, call.root, comm_,
                            &request);
     case Collective::alltoallv:
-      return MPI_Ialltoallv(in, l.in_counts.data(), l.in_offsets.data(), MPI_BYTE, out, l.out_counts.data(),
-                            l.out_offsets.data(), MPI_BYTE, comm_, &request);
+      return MPI_Ialltoallv(in, l.in.counts.data(), l.in.offsets.data(), MPI_BYTE, out, l.out.counts.data(),
+                            l.out.offsets.data(), MPI_BYTE, comm_, &request);
+    case Collective::alltoallw:
+      return MPI_Ialltoallw(in == MPI_IN_PLACE ? in : MPI_BOTTOM, l.in.counts.data(), l.in.offsets.data(),
+                            l.in.types.data(), MPI_BOTTOM, l.out.counts.data(), l.out.offsets.data(),
+                            l.out.types.data(), comm_, &request);
     default:
-      return MPI_Ireduce_scatter(in, out, l.in_counts.data(), mpi_type(call.type), mpi_op(call.op), comm_, &request);
+      return MPI_Ireduce_scatter(in, out, l.in.counts.data(), mpi_type(call.type), mpi_op(call.op), comm_, &request);
   }
 }
 
@@ -242,7 +276,7 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
   check_mpi(code, "a nonblocking collective of MPI");
   std::uint64_t ticket = 0;
   std::memcpy(&ticket, &request, sizeof request);
-  if (!lengths.in_counts.empty()) started_[ticket] = std::move(lengths);
+  if (!lengths.in.counts.empty()) started_[ticket] = std::move(lengths);
   return ticket;
 }
 

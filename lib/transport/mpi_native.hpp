@@ -23,9 +23,20 @@ class MpiNative final : public Native {
   [[nodiscard]] bool test(std::uint64_t& ticket) override;
 
  private:
-  /// Blocks of different lengths as MPI takes them: in bytes, or for reductions in elements.
+  /// Blocks of different lengths as MPI takes them.
+  struct BlockLists {
+    BlockLists() = default;
+    BlockLists(BlockLists&&) = default;
+    BlockLists& operator=(BlockLists&&) = default;
+    ~BlockLists();
+    void add(int count, int offset, MPI_Datatype type);
+
+    std::vector<int> counts;          ///< in bytes, or for reductions in elements; of alltoallw 1, or 0 for none
+    std::vector<int> offsets;         ///< the same
+    std::vector<MPI_Datatype> types;  ///< of alltoallw, whose blocks lie anywhere: each says where its block lies
+  };
   struct Lengths {
-    std::vector<int> in_counts, in_offsets, out_counts, out_offsets;
+    BlockLists in, out;
   };
   [[nodiscard]] static Lengths lengths_of(const Call& call, const Buffers& buffers);
   /// Those of blocks of different lengths; `in` may be MPI_IN_PLACE.

@@ -139,7 +139,7 @@ Task<> perform(const Algorithm& algorithm, bool now, Transport& transport, const
   exchange.check(transport.rank(), out);
 }
 
-/// Of alltoallv, with equal lengths both ways: the block that comes replaces the one that goes.
+/// Of alltoallv and alltoallw, with equal lengths both ways: the block that comes replaces the one that goes.
 Task<> perform_in_place(const Algorithm& algorithm, bool now, Transport& transport, Exchange exchange) {
   exchange.make_symmetric();
   const Side in = exchange.given(transport.rank());
@@ -172,7 +172,8 @@ TEST_P(Sections, ArriveWhereTheyBelong) {
         for (const bool now : {false, true}) {
           if (now && !has_now) continue;
           co_await perform(algorithm, now, transport, exchange);
-          if (collective == Collective::alltoallv) co_await perform_in_place(algorithm, now, transport, exchange);
+          const bool swaps = collective == Collective::alltoallv || collective == Collective::alltoallw;
+          if (swaps) co_await perform_in_place(algorithm, now, transport, exchange);
         }
       }
     })) << layout.name;
@@ -181,8 +182,8 @@ TEST_P(Sections, ArriveWhereTheyBelong) {
 
 std::vector<std::tuple<Collective, MatrixCase>> cases() {
   std::vector<std::tuple<Collective, MatrixCase>> all;
-  for (const Collective collective :
-       {Collective::allgatherv, Collective::gatherv, Collective::scatterv, Collective::alltoallv}) {
+  for (const Collective collective : {Collective::allgatherv, Collective::gatherv, Collective::scatterv,
+                                      Collective::alltoallv, Collective::alltoallw}) {
     for (const MatrixCase& matrix_case : matrix_of(collective)) all.emplace_back(collective, matrix_case);
   }
   return all;

@@ -165,23 +165,89 @@ TEST_P(Sections, AlltoallvGivesEverybodyABlockFromEverybody) {
   });
 }
 
+/// Vectors of doubles apart from each other, one for each rank.
+struct PlacedVectors {
+  std::vector<std::vector<double>> vectors;
+  void add(std::size_t count, double value) { vectors.emplace_back(count, value); }
+  [[nodiscard]] std::vector<std::span<const std::byte>> bytes() const {
+    std::vector<std::span<const std::byte>> blocks;
+    for (const std::vector<double>& vector : vectors) blocks.push_back(std::as_bytes(std::span(vector)));
+    return blocks;
+  }
+  [[nodiscard]] std::vector<std::span<std::byte>> writable_bytes() {
+    std::vector<std::span<std::byte>> blocks;
+    for (std::vector<double>& vector : vectors) blocks.push_back(std::as_writable_bytes(std::span(vector)));
+    return blocks;
+  }
+};
+
 TEST_P(Sections, AlltoallwTakesBlocksAnywhere) {
-  std::vector<std::vector<double>> in;
-  std::vector<std::vector<double>> out;
-  std::vector<std::span<const std::byte>> in_blocks;
-  std::vector<std::span<std::byte>> out_blocks;
+  PlacedVectors in;
+  PlacedVectors expected;
   for (int rank = 0; rank < ranks(); ++rank) {
-    in.emplace_back(count(me(), rank), me() + 10.0 * rank);
-    out.emplace_back(count(rank, me()));
+    in.add(count(me(), rank), me() + 10.0 * rank);
+    expected.add(count(rank, me()), rank + 10.0 * me());
   }
+  by_every_algorithm(Collective::alltoallw, [&](const CollectiveOptions& options) {
+    PlacedVectors out;
+    for (int rank = 0; rank < ranks(); ++rank) out.add(count(rank, me()), -1);
+    const auto in_blocks = in.bytes();
+    const auto out_blocks = out.writable_bytes();
+    alltoallw(comm(), in_blocks, out_blocks, options);
+    EXPECT_EQ(out.vectors, expected.vectors);
+    for (std::vector<double>& vector : out.vectors) std::ranges::fill(vector, -1);
+    ialltoallw(comm(), in_blocks, out_blocks, options).wait();
+    EXPECT_EQ(out.vectors, expected.vectors);
+    PersistentRequest request = alltoallw_init(comm(), in_blocks, out_blocks, options);
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      for (std::vector<double>& vector : out.vectors) std::ranges::fill(vector, -1);
+      request.start();
+      request.wait();
+      EXPECT_EQ(out.vectors, expected.vectors);
+    }
+  });
+}
+
+TEST_P(Sections, AlltoallwInPlaceReplacesWhatGoes) {
+  by_every_algorithm(Collective::alltoallw, [&](const CollectiveOptions& options) {
+    PlacedVectors inout;
+    for (int rank = 0; rank < ranks(); ++rank) inout.add(1000, me() + 10.0 * rank);
+    alltoallw(comm(), inout.writable_bytes(), options);
+    for (int rank = 0; rank < ranks(); ++rank) {
+      EXPECT_EQ(inout.vectors[index(rank)], std::vector<double>(1000, rank + 10.0 * me()));
+    }
+    ialltoallw(comm(), inout.writable_bytes(), options).wait();
+    for (int rank = 0; rank < ranks(); ++rank) {
+      EXPECT_EQ(inout.vectors[index(rank)], std::vector<double>(1000, me() + 10.0 * rank));
+    }
+  });
+}
+
+TEST_P(Sections, AlltoallwRefusesBlocksThatOverlap) {
+  std::vector<double> data(index(2 * ranks() + 1));
+  std::vector<std::span<const std::byte>> in;
+  std::vector<std::span<std::byte>> out;
   for (int rank = 0; rank < ranks(); ++rank) {
-    in_blocks.push_back(std::as_bytes(std::span(in[index(rank)])));
-    out_blocks.push_back(std::as_writable_bytes(std::span(out[index(rank)])));
+    in.push_back(std::as_bytes(std::span(data).subspan(index(rank), 1)));
+    out.push_back(std::as_writable_bytes(std::span(data).subspan(index(ranks() + rank), 1)));
   }
-  alltoallw(comm(), in_blocks, out_blocks);
-  for (int rank = 0; rank < ranks(); ++rank) {
-    EXPECT_EQ(out[index(rank)], std::vector<double>(count(rank, me()), rank + 10.0 * me()));
-  }
+  const auto text_of = [&] {
+    try {
+      alltoallw(comm(), in, out);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(text_of(), "");
+  in[0] = out[0];
+  EXPECT_NE(text_of().find("a block of argument in overlaps one of out"), std::string::npos);
+  in[0] = std::as_bytes(std::span(data).subspan(0, 1));
+  if (ranks() == 1) return;
+  out[1] = out[0];
+  EXPECT_NE(text_of().find("two blocks of argument out overlap"), std::string::npos);
+  EXPECT_NE(text_of().find("alltoallw on rank"), std::string::npos);
 }
 
 TEST_P(Sections, ReduceScatterGivesEachRankItsBlockOfTheReduction) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block_lists.hpp"
+
+namespace chorus::bench {
+
+const BlockLists& blocks_of(const Call& call, int count) {
+  static BlockLists blocks;
+  const int ranks = call.world.size();
+  if (blocks.mpi_counts.empty() || blocks.mpi_counts[0] != count) {
+    blocks = {};
+    for (int rank = 0; rank < ranks; ++rank) {
+      blocks.counts.push_back(static_cast<std::size_t>(count));
+      blocks.mpi_counts.push_back(count);
+      blocks.mpi_displacements.push_back(rank * count);
+    }
+  }
+  return blocks;
+}
+
+const PlacedBlocks& placed_blocks_of(const Call& call) {
+  static PlacedBlocks blocks;
+  static std::span<const float> in;
+  static std::span<float> out;
+  if (in.data() == call.in.data() && in.size() == call.in.size() && out.data() == call.out.data()) return blocks;
+  in = call.in;
+  out = call.out;
+  blocks = {};
+  const auto ranks = static_cast<std::size_t>(call.world.size());
+  const std::size_t count = in.size() / ranks;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    blocks.in.push_back(std::as_bytes(in.subspan(rank * count, count)));
+    blocks.out.push_back(std::as_writable_bytes(out.subspan(rank * count, count)));
+    blocks.mpi_counts.push_back(static_cast<int>(count));
+    blocks.mpi_displacements.push_back(static_cast<int>(rank * count * sizeof(float)));
+    blocks.mpi_types.push_back(MPI_FLOAT);
+  }
+  return blocks;
+}
+
+}  // namespace chorus::bench

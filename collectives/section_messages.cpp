@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "section_messages.hpp"
+
+#include "sections.hpp"
+
+#include <cstring>
+#include <optional>
+
+namespace chorus {
+namespace {
+
+std::size_t bytes_of_all(std::span<const Section> sections) {
+  std::size_t bytes = 0;
+  for (const Section& section : sections) bytes += section.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+Ranks receivers(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::gatherv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
+  if (call.collective == Collective::scatterv && transport.rank() != call.root) return {};
+  return Ranks::all_of(transport);
+}
+
+Ranks givers(const Transport& transport, const Call& call) {
+  if (call.collective == Collective::scatterv) return transport.rank() == call.root ? Ranks() : Ranks::only(call.root);
+  if (call.collective == Collective::gatherv && transport.rank() != call.root) return {};
+  return Ranks::all_of(transport);
+}
+
+bool swaps(const Arguments& arguments) noexcept {
+  return arguments.in == arguments.out &&
+         (arguments.call.collective == Collective::alltoallv || arguments.call.collective == Collective::alltoallw);
+}
+
+InputCopy::InputCopy(Transport& transport, const Arguments& arguments)
+    : memory_(transport.scratch(arguments.in_sections.size_bytes() + bytes_of_all(arguments.in_sections))) {
+  auto* const table = reinterpret_cast<Section*>(memory_.data());
+  std::byte* const bytes = memory_.data() + arguments.in_sections.size_bytes();
+  std::size_t end = 0;
+  for (std::size_t rank = 0; rank < arguments.in_sections.size(); ++rank) {
+    const Section& section = arguments.in_sections[rank];
+    if (section.bytes > 0) std::memcpy(bytes + end, arguments.in + section.offset, section.bytes);
+    table[rank] = {end, section.bytes};
+    end += section.bytes;
+  }
+  input_ = {bytes, {table, arguments.in_sections.size()}};
+}
+
+void copy_own(const Arguments& arguments, std::size_t me) {
+  if (arguments.in == arguments.out) return;
+  const Section& from = arguments.in_sections[me];
+  if (from.bytes > 0)
+    std::memcpy(arguments.out + arguments.out_sections[me].offset, arguments.in + from.offset, from.bytes);
+}
+
+Exchange pass_in_step(Transport& transport, const Arguments& arguments, const Input& in, const Step& step,
+                      Where where) {
+  Envelope envelope{.destination = step.ahead, .source = step.behind, .where = where};
+  if (step.ahead != no_rank) {
+    const Section& to = in.sections[static_cast<std::size_t>(step.ahead)];
+    envelope.outgoing = {in.bytes + to.offset, to.bytes};
+  }
+  if (step.behind != no_rank) {
+    const Section& from = arguments.out_sections[static_cast<std::size_t>(step.behind)];
+    envelope.incoming = {arguments.out + from.offset, from.bytes};
+  }
+  return transport.start(envelope);
+}
+
+Task<> pass_by_messages(Transport& transport, Arguments arguments) {
+  const int me = transport.rank();
+  const int ranks = transport.size();
+  std::optional<InputCopy> copy;
+  if (swaps(arguments)) copy.emplace(transport, arguments);
+  const Input in = copy ? copy->input() : input_of(arguments);
+  copy_own(arguments, static_cast<std::size_t>(me));
+  const Ranks to = receivers(transport, arguments.call);
+  const Ranks from = givers(transport, arguments.call);
+  for (int step = 1; step < ranks; ++step) {
+    const int ahead = (me + step) % ranks;
+    const int behind = (me + ranks - step) % ranks;
+    const bool gives = to.contain(ahead);
+    const bool gets = from.contain(behind);
+    if (!gives && !gets) continue;
+    co_await pass_in_step(transport, arguments, in,
+                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
+  }
+}
+
+}  // namespace chorus
