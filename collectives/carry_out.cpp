@@ -39,11 +39,6 @@ void divide(const Transport& transport, const Arguments& arguments) {
 
 bool averages(const Call& call) { return call.op == ReduceOp::average && has_op(call.collective); }
 
-/// Ranks that do not take the same algorithm make different calls. Whoever chose it may have said so already.
-void sign(Call& call, const Algorithm& algorithm) noexcept {
-  if (call.algorithm == 0) call.algorithm = place_of(algorithm, call.collective);
-}
-
 /// Not all calls are equal if, and only if, some rank's differs from that of the rank before it.
 Task<> compare_with_previous(Transport& transport, Call call) {
   const int ranks = transport.size();
@@ -59,7 +54,8 @@ Task<> compare_with_previous(Transport& transport, Call call) {
 }  // namespace
 
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare) {
-  sign(arguments.call, algorithm);
+  Call& call = arguments.call;
+  if (call.algorithm == 0) call.algorithm = place_of(algorithm, call.collective);
   if (SharedGroup* memory = transport.node_memory()) {
     memory->begin(arguments.call);
     if (!algorithm.arrives) {
@@ -79,8 +75,7 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   if (averages(arguments.call)) divide(transport, arguments);
 }
 
-void carry_out_now(const Algorithm& algorithm, Transport& transport, Arguments& arguments) {
-  sign(arguments.call, algorithm);
+void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments) {
   if (SharedGroup* memory = transport.node_memory()) {
     memory->begin(arguments.call);
     if (!algorithm.arrives) {

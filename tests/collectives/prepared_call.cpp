@@ -193,8 +193,7 @@ Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedC
 
 void perform_now(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared) {
   RankBuffers buffers(prepared, transport.rank());
-  Arguments arguments = buffers.arguments();
-  carry_out_now(algorithm, transport, arguments);
+  carry_out_now(algorithm, transport, buffers.arguments());
   buffers.check();
 }
 
