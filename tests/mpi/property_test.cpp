@@ -2,6 +2,7 @@
 // Random calls, on random communicators, compared with what MPI gives for the same: the values are so small that every
 // order of a reduction gives the same bits. The seed is printed with a failure; RANDOM_CALLS_SEED repeats it.
 
+#include "mpi/draw.hpp"
 #include "mpi/job.hpp"
 
 #include <chorus/chorus.hpp>
@@ -16,48 +17,12 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace chorus::test {
 namespace {
 
 constexpr int calls = 300;
-
-template <class T>
-MPI_Datatype mpi_type() {
-  if constexpr (std::is_same_v<T, std::int32_t>) return MPI_INT32_T;
-  if constexpr (std::is_same_v<T, std::uint64_t>) return MPI_UINT64_T;
-  if constexpr (std::is_same_v<T, float>) return MPI_FLOAT;
-  return MPI_DOUBLE;
-}
-
-struct Op {
-  ReduceOp op;
-  MPI_Op mpi;
-};
-
-/// What all ranks draw alike, and what each draws for itself.
-struct Draw {
-  std::mt19937 together;
-  std::mt19937 alone;
-
-  std::size_t below(std::size_t limit) { return together() % limit; }
-  std::size_t count() {
-    constexpr std::size_t counts[] = {0, 1, 2, 7, 14, 100, 1000, 5000, 40'000};
-    return counts[below(9)];
-  }
-  Op op() {
-    constexpr Op ops[] = {{ReduceOp::sum, MPI_SUM}, {ReduceOp::min, MPI_MIN}, {ReduceOp::max, MPI_MAX}};
-    return ops[below(3)];
-  }
-  template <class T>
-  std::vector<T> values(std::size_t length) {
-    std::vector<T> values(length);
-    for (T& value : values) value = static_cast<T>(alone() % 100);
-    return values;
-  }
-};
 
 /// Some ranks of the job, in some order.
 struct Some {
@@ -108,7 +73,7 @@ class Calls {
         root_(static_cast<int>(draw.below(ranks_))),
         n_(draw.count()),
         count_(static_cast<int>(n_)),
-        op_(draw.op()) {}
+        op_(draw.op<T>()) {}
 
   void run(std::size_t kind) {
     const std::vector<void (Calls::*)()> all = {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/reduce_op.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+// Random calls: what they are made of.
+namespace chorus::test {
+
+template <class T>
+[[nodiscard]] MPI_Datatype mpi_type() {
+  if constexpr (std::is_same_v<T, std::int32_t>) return MPI_INT32_T;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return MPI_UINT64_T;
+  if constexpr (std::is_same_v<T, float>) return MPI_FLOAT;
+  return MPI_DOUBLE;
+}
+
+struct Op {
+  ReduceOp op;
+  MPI_Op mpi;
+};
+
+/// What all ranks draw alike, and what each draws for itself.
+struct Draw {
+  std::mt19937 together;
+  std::mt19937 alone;
+
+  std::size_t below(std::size_t limit) { return together() % limit; }
+  std::size_t count() {
+    constexpr std::size_t counts[] = {0, 1, 2, 7, 14, 100, 1000, 5000, 40'000};
+    return counts[below(9)];
+  }
+  /// An operation on `T`; values drawn later have a product that is exact.
+  template <class T>
+  Op op() {
+    const Op ops[] = {{ReduceOp::sum, MPI_SUM},          {ReduceOp::product, MPI_PROD},
+                      {ReduceOp::min, MPI_MIN},          {ReduceOp::max, MPI_MAX},
+                      {ReduceOp::logical_and, MPI_LAND}, {ReduceOp::logical_or, MPI_LOR},
+                      {ReduceOp::logical_xor, MPI_LXOR}, {ReduceOp::bitwise_and, MPI_BAND},
+                      {ReduceOp::bitwise_or, MPI_BOR},   {ReduceOp::bitwise_xor, MPI_BXOR}};
+    const Op op = ops[below(std::is_integral_v<T> ? std::size(ops) : 4)];
+    largest = op.op == ReduceOp::product ? 3 : 99;
+    return op;
+  }
+  template <class T>
+  std::vector<T> values(std::size_t length) {
+    std::vector<T> values(length);
+    for (T& value : values) value = static_cast<T>(alone() % (largest + 1));
+    return values;
+  }
+
+  unsigned largest = 99;  ///< of the values drawn
+};
+
+}  // namespace chorus::test
