@@ -89,7 +89,7 @@ TEST(Lifetime, OfTwentyThousandCommunicatorsNothingStays) {
   EXPECT_LT(resident_mb(), before_mb + 8);
 }
 
-// For minutes: run by --gtest_also_run_disabled_tests --gtest_filter='*LifetimeSoak*'.
+// For minutes: run by meson test --suite soak.
 
 TEST(LifetimeSoak, DISABLED_TenThousandCommunicatorsLiveTogether) {
   const Communicator world = Communicator::world();
