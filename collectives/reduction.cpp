@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduction.hpp"
 
+#include "base/callers_function.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -8,6 +10,15 @@
 #include <vector>
 
 namespace chorus {
+
+void Reduction::call(const std::byte* left, std::byte* right, std::size_t count) const {
+  const CallersFunction inside;
+  try {
+    join_(function_, right, left, right, count);  // MPI's functions write to the right one, too
+  } catch (...) {
+    CallersFunction::report();
+  }
+}
 
 void Reduction::join_all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) const {
   alignas(std::max_align_t) std::array<std::byte, 4096> some;
@@ -20,7 +31,7 @@ void Reduction::join_all(std::byte* out, std::span<const std::byte* const> input
     const std::size_t offset = done * element_;
     std::memcpy(block.data(), inputs.back() + offset, elements * element_);
     for (const std::byte* const input : inputs.first(inputs.size() - 1) | std::views::reverse) {
-      join_(function_, block.data(), input + offset, block.data(), elements);  // MPI's functions write to the right one
+      call(input + offset, block.data(), elements);
     }
     std::memcpy(out + offset, block.data(), elements * element_);
   }
