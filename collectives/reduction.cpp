@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <ranges>
 #include <vector>
 
 namespace chorus {
@@ -30,9 +29,7 @@ void Reduction::join_all(std::byte* out, std::span<const std::byte* const> input
     const std::size_t elements = std::min(most, count - done);
     const std::size_t offset = done * element_;
     std::memcpy(block.data(), inputs.back() + offset, elements * element_);
-    for (const std::byte* const input : inputs.first(inputs.size() - 1) | std::views::reverse) {
-      call(input + offset, block.data(), elements);
-    }
+    for (std::size_t rank = inputs.size() - 1; rank-- > 0;) call(inputs[rank] + offset, block.data(), elements);
     std::memcpy(out + offset, block.data(), elements * element_);
   }
 }
