@@ -34,8 +34,14 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
   return static_cast<const Tunings*>(state.tuning.get())->of(call);
 }
 
-/// With the name as the table of algorithms has it, which lives for ever. Throws where there is no such algorithm.
-CollectiveOptions lasting_options(CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
+void check_timeout(const CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
+  if (options.timeout.count() >= 0) return;
+  reject(state, call.collective, "option timeout is negative; pass 0 for that of the environment");
+}
+
+/// Checked, with the name as the table of algorithms has it, which lives for ever.
+CollectiveOptions lasting_options(const CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
+  check_timeout(state, call, options);
   CollectiveOptions lasting = options;
   for (const Algorithm* algorithm : algorithms(call.collective)) {
     if (algorithm->name != options.algorithm) continue;
@@ -45,8 +51,8 @@ CollectiveOptions lasting_options(CommunicatorState& state, const Call& call, co
   if (options.algorithm.empty()) return lasting;
   try {
     static_cast<void>(choose({.call = call}, {options.algorithm, {}}, Tuning()));
-  } catch (...) {
-    state.fail(call);
+  } catch (const Error& error) {
+    reject(state, call.collective, error.message());
   }
   return lasting;
 }
@@ -60,7 +66,11 @@ enum class Form { blocking, request };
   // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
   if (form == Form::request && options.algorithm.empty()) problem.native = false;
   state.algorithm_name = algorithm_name;
-  return *choose(problem, {options.algorithm, environment}, tuning_of(state, call)).algorithm;
+  try {
+    return *choose(problem, {options.algorithm, environment}, tuning_of(state, call)).algorithm;
+  } catch (const Error& error) {
+    throw detail::Refusal(error);
+  }
 }
 
 /// The algorithm for `call`, which is told what the settings ask of its bits and what algorithm it is carried out by.
@@ -84,9 +94,14 @@ const Algorithm& choose_for(CommunicatorState& state, Call& call, const Collecti
 /// `owner` lives as long as the task.
 Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options,
              std::shared_ptr<const void> /*owner*/) {
-  if (!state.ready()) co_await state.set_up();
-  const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::request);
-  co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
+  try {
+    state.check_not_given_up();
+    if (!state.ready()) co_await state.set_up();
+    const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::request);
+    co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
+  } catch (...) {
+    state.fail(arguments.call);
+  }
 }
 
 /// True where a call may go on without being polled. Inside MPI's own collective nobody looks at the clock, hears of
@@ -108,6 +123,7 @@ bool left_to_vendor(CommunicatorState& state, Call call) {
 void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options) {
   const Entrance::Visit visit = state.visit(arguments.call);
   state.check_whole(arguments.call);
+  check_timeout(state, arguments.call, options);
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());

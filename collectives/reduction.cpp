@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduction.hpp"
 
+#include "base/callers_function.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <ranges>
 #include <vector>
 
 namespace chorus {
+
+void Reduction::call(const std::byte* left, std::byte* right, std::size_t count) const {
+  const CallersFunction inside;
+  try {
+    join_(function_, right, left, right, count);  // MPI's functions write to the right one, too
+  } catch (...) {
+    CallersFunction::report();
+  }
+}
 
 void Reduction::join_all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) const {
   alignas(std::max_align_t) std::array<std::byte, 4096> some;
@@ -19,9 +29,7 @@ void Reduction::join_all(std::byte* out, std::span<const std::byte* const> input
     const std::size_t elements = std::min(most, count - done);
     const std::size_t offset = done * element_;
     std::memcpy(block.data(), inputs.back() + offset, elements * element_);
-    for (const std::byte* const input : inputs.first(inputs.size() - 1) | std::views::reverse) {
-      join_(function_, block.data(), input + offset, block.data(), elements);  // MPI's functions write to the right one
-    }
+    for (std::size_t rank = inputs.size() - 1; rank-- > 0;) call(inputs[rank] + offset, block.data(), elements);
     std::memcpy(out + offset, block.data(), elements * element_);
   }
 }

@@ -46,6 +46,8 @@ class Reduction {
     all(out, inputs, left.size());
   }
 
+  /// The caller's function: right = left op right.
+  void call(const std::byte* left, std::byte* right, std::size_t count) const;
   /// Block by block, so that `out` is written only when the inputs of that place have been read.
   void join_all(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) const;
 

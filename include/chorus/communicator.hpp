@@ -18,8 +18,9 @@ class CommunicatorState;
 /// Order    every rank of a communicator calls its collectives in the same order; one thread at a time, in the whole
 ///          process unless MPI runs with MPI_THREAD_MULTIPLE.
 /// Errors   a thread that is noticed to come while another is inside gets Error{invalid_argument}, and nothing happens.
-///          After a call has failed with mismatch, timeout, peer_lost or transport the communicator is broken: outputs
-///          are unspecified and each later call throws Error{broken} at once.
+///          After a call has failed with mismatch, timeout, peer_lost, transport or function_threw the communicator is
+///          broken: outputs are unspecified, requests under way throw an Error with the same code, and each later call
+///          throws Error{broken} at once. After MPI_Finalize each throws Error{not_initialized}.
 class CHORUS_API Communicator {
  public:
   /// All ranks of the job. Called by all of them (the first time it is a collective).

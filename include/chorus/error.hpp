@@ -19,6 +19,7 @@ enum class ErrorCode {
   peer_lost,            ///< the process of another rank has died; the communicator is broken
   broken,               ///< an earlier call on this communicator failed
   transport,            ///< MPI or the operating system refused; the communicator is broken
+  function_threw,       ///< the function of a reduction has thrown an exception; the communicator is broken
 };
 
 /// The name of `code` as it is spelled in the source, for messages.

@@ -10,7 +10,8 @@ namespace chorus {
 struct CollectiveOptions {
   /// The algorithm by name (`chorus-info algorithms` lists them); empty: the library chooses.
   std::string_view algorithm = {};
-  /// After this long the call throws Error{timeout} on all waiting ranks; zero: CHORUS_TIMEOUT decides.
+  /// After this long the call throws Error{timeout} on all waiting ranks; zero: CHORUS_TIMEOUT decides. A request's
+  /// time counts from its `wait`, or from its first `test`, where a tenth of a second at most counts from test to test.
   std::chrono::nanoseconds timeout = {};
   /// The same bits on every run with the same ranks in the same places. CHORUS_DETERMINISTIC=1 does it for all calls.
   bool deterministic = false;

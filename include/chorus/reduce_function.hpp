@@ -13,6 +13,10 @@ namespace chorus {
 /// A function that joins two elements of a reduction: `T f(const T& left, const T& right)`, associative, without side
 /// effects, and the same on every rank. It is called concurrently on different ranks and in any grouping, but always
 /// with what comes from the lower ranks on the left, unless it says that its order does not matter (`commutative`).
+///
+/// It must not call a collective. Whatever it throws breaks the communicator, as the other ranks are in the middle of
+/// the call then: instead of the exception the call throws Error{function_threw} with its text, and so does this call
+/// or the next one on the other ranks.
 template <class Function, class T>
 concept ReduceFunction =
     Element<T> && !std::same_as<Function, ReduceOp> && std::is_invocable_r_v<T, const Function&, const T&, const T&>;

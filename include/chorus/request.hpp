@@ -15,7 +15,8 @@ namespace detail {
 class PendingCall;
 }
 
-/// A nonblocking collective under way. Its buffers belong to it until `wait` returns or `test` gives true.
+/// A nonblocking collective under way. Its buffers belong to it until it has ended: until `wait` has returned, `test`
+/// has given true, or either has thrown the error it ended with. Each later `test` and `wait` then throws that again.
 ///
 /// Order    requests of one communicator run in the order of their calls and may be waited for in any order.
 ///          Progress is made inside `test`, `wait` and every other call into chorus, on the calling thread.
@@ -30,24 +31,24 @@ class CHORUS_API Request {
   /// Waits; an error of the collective is then lost, but the communicator stays broken and says so later.
   ~Request();
 
-  /// True once the results may be read. Throws what the blocking call would throw, once.
+  /// True once the results may be read. Throws what the blocking call would throw.
   [[nodiscard]] bool test();
-  /// Returns when the results may be read. Throws what the blocking call would throw, once.
+  /// Returns when the results may be read. Throws what the blocking call would throw.
   void wait();
-  /// False once `test` has given true or `wait` has returned: nothing is left to wait for.
-  [[nodiscard]] bool pending() const noexcept { return call_ != nullptr; }
+  /// False once `test` or `wait` has told how it ended, well or not: nothing is left to wait for.
+  [[nodiscard]] bool pending() const noexcept;
 
  private:
   friend CHORUS_API std::optional<std::size_t> wait_any(std::span<Request> requests);
   std::unique_ptr<detail::PendingCall> call_;
 };
 
-/// Waits for each of `requests`, of any communicators. Throws what the first one to fail throws; the others are then
-/// still pending.
+/// Waits for each of `requests`, of any communicators, in their order. Throws what the first one throws that has
+/// failed, now or before; those behind it may then still be pending.
 CHORUS_API void wait_all(std::span<Request> requests);
 
-/// Waits until one of `requests` is complete, and gives its place; none where nothing is pending. Throws what that
-/// request's `wait` would throw.
+/// Waits until one of the pending `requests` has ended, and gives its place; none where nothing is pending. Throws what
+/// that request's `wait` would throw.
 [[nodiscard]] CHORUS_API std::optional<std::size_t> wait_any(std::span<Request> requests);
 
 /// A collective prepared once, to be started again and again with the same buffers (made by `..._init`).
@@ -58,7 +59,8 @@ class CHORUS_API PersistentRequest {
  public:
   explicit PersistentRequest(std::function<Request()> starter) noexcept;
 
-  /// Starts it; the buffers belong to it until it is complete. Throws Error{invalid_argument} while it is under way.
+  /// Starts it; the buffers belong to it until it has ended. Throws Error{invalid_argument} while it is under way, or
+  /// after it was moved from, and what a call throws that begins: Error{broken} where it has broken its communicator.
   void start();
   /// As Request::test and Request::wait; complete before the first start.
   [[nodiscard]] bool test() { return request_.test(); }

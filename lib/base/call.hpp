@@ -31,8 +31,13 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int collective_count = 17;
 
-/// What a Call names where ranks make communicators of one together.
+/// What a Call names where ranks make communicators of one together, by the functions of Communicator. That of a subset
+/// has the number of its ranks for `root` and a checksum of their list for `count`.
 inline constexpr auto splitting = static_cast<Collective>(255);
+inline constexpr auto duplicating = static_cast<Collective>(254);
+inline constexpr auto choosing_subset = static_cast<Collective>(253);
+inline constexpr auto joining_node = static_cast<Collective>(252);
+inline constexpr auto joining_leaders = static_cast<Collective>(251);
 
 /// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);

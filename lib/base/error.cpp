@@ -23,6 +23,8 @@ const char* name(ErrorCode code) noexcept {
       return "broken";
     case ErrorCode::transport:
       return "transport";
+    case ErrorCode::function_threw:
+      return "function_threw";
   }
   return "unknown";
 }

@@ -5,7 +5,7 @@
 
 #include <chorus/error.hpp>
 
-#include <array>
+#include <map>
 #include <mutex>
 #include <new>
 #include <string>
@@ -16,9 +16,9 @@ namespace {
 /// MPI's code for `code`, which now means `text`.
 int mpi_code(ErrorCode code, std::string text) {
   static std::mutex mutex;
-  static std::array<int, static_cast<std::size_t>(ErrorCode::transport) + 1> codes{};
+  static std::map<ErrorCode, int> codes;
   const std::scoped_lock lock(mutex);
-  int& known = codes[static_cast<std::size_t>(code)];
+  int& known = codes[code];
   if (known == 0 && PMPI_Add_error_class(&known) != MPI_SUCCESS) return MPI_ERR_OTHER;
   if (text.size() >= MPI_MAX_ERROR_STRING) text.resize(MPI_MAX_ERROR_STRING - 1);
   PMPI_Add_error_string(known, text.c_str());

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 
 // Data types made by the program on their way through collectives that move bytes: their elements are packed before,
@@ -13,13 +14,15 @@
 namespace chorus::preload {
 
 /// Thrown where MPI has refused to pack, unpack or reduce, and has called an error handler.
-struct Raised {
-  int code = MPI_SUCCESS;
+struct Raised : std::exception {
+  explicit Raised(int mpi_code) noexcept : code(mpi_code) {}
+  [[nodiscard]] const char* what() const noexcept override { return "MPI has refused it"; }
+  int code;
 };
 
 /// Throws Raised unless `code` is MPI_SUCCESS.
 inline void check(int code) {
-  if (code != MPI_SUCCESS) throw Raised{code};
+  if (code != MPI_SUCCESS) throw Raised(code);
 }
 
 /// `count` elements at one place, `bytes` long without the gaps.

@@ -27,6 +27,8 @@ Request& Request::operator=(Request&& other) noexcept = default;
 
 Request::~Request() = default;
 
+bool Request::pending() const noexcept { return call_ != nullptr && call_->pending(); }
+
 bool Request::test() {
   if (!call_) return true;
   if (!call_->test()) return false;
@@ -46,13 +48,14 @@ std::optional<std::size_t> wait_any(std::span<Request> requests) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (requests[i].pending() && requests[i].test()) return i;
     }
-    wait.pause(nullptr);
+    wait.rest(nullptr);  // each test has looked whether to go on
   }
 }
 
 PersistentRequest::PersistentRequest(std::function<Request()> starter) noexcept : starter_(std::move(starter)) {}
 
 void PersistentRequest::start() {
+  if (!starter_) throw Error(ErrorCode::invalid_argument, "PersistentRequest::start: it was moved from");
   if (request_.pending()) {
     throw Error(ErrorCode::invalid_argument, "PersistentRequest::start: the request is under way; wait for it first");
   }

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -23,6 +25,7 @@ constexpr int splitting_channel = 3;  // those before are the hierarchy's
 
 /// What a rank tells the others.
 struct Wish {
+  Call call;
   int takes_part = 0;
   int color = 0;
   int key = 0;
@@ -38,43 +41,51 @@ std::vector<int> members_with(const std::vector<Wish>& wishes, std::size_t me) {
   return ranks;
 }
 
+/// Ranks on other nodes may have called another function.
+void check_agreement(const std::vector<Wish>& wishes, const Call& mine) {
+  if (std::ranges::all_of(wishes, [&](const Wish& wish) { return wish.call == mine; })) return;
+  std::map<int, std::optional<Call>> calls;
+  for (const Wish& wish : wishes) calls[static_cast<int>(calls.size())] = wish.call;
+  throw Error(ErrorCode::mismatch, fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
+                                               mismatch_report(calls, nullptr)));
+}
+
 }  // namespace
 
-std::shared_ptr<CommunicatorState> CommunicatorState::split(const Place& place) {
-  const Call call{.collective = splitting};
+std::shared_ptr<CommunicatorState> CommunicatorState::split(const Call& call, const Place& place) {
   const Entrance::Visit visiting = visit(call);
   check_whole(call);
   std::shared_ptr<CommunicatorState> made;
   try {
     prepare({});
-    drive(split_into(made, place));
+    drive(split_into(made, call, place));
   } catch (...) {
     fail(call);
   }
   return made;
 }
 
-Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, Place place) {
+Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place) {
   if (!ready_) co_await set_up();
   if (SharedGroup* memory = transport_->node_memory()) {  // finds ranks that call something else
-    memory->begin({.collective = splitting});
+    memory->begin(call);
     const Round round = co_await memory->open(line_slots);
     memory->arrive(round);
     co_await memory->arrivals(round);
   }
   const auto me = static_cast<std::size_t>(rank());
   std::vector<Wish> wishes(static_cast<std::size_t>(size()));
-  wishes[me] = {.takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
+  wishes[me] = {.call = call, .takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
   const Bytes table = std::as_writable_bytes(std::span(wishes));
   co_await gather_records(*transport_, table);
+  check_agreement(wishes, call);
   if (!place.color) co_return;
   const std::vector<int> ranks = members_with(wishes, me);
   Subset members(*transport_, ranks, splitting_channel);
   made = co_await peers_->make(members, ranks);
 }
 
-CommunicatorState::OnNode CommunicatorState::on_node() {
-  const Call call{.collective = splitting};
+CommunicatorState::OnNode CommunicatorState::on_node(const Call& call) {
   const Entrance::Visit visiting = visit(call);
   check_whole(call);
   try {
@@ -91,13 +102,29 @@ CommunicatorState::OnNode CommunicatorState::on_node() {
 
 }  // namespace detail
 
-std::optional<Communicator> Communicator::split(std::optional<int> color, int key) const {
-  std::shared_ptr<detail::CommunicatorState> made = state_->split({color, key});
-  if (!made) return std::nullopt;
-  return Communicator(std::move(made));
+namespace {
+
+using detail::CommunicatorState;
+
+std::optional<Communicator> made(std::shared_ptr<CommunicatorState> state) {
+  if (!state) return std::nullopt;
+  return Communicator(std::move(state));
 }
 
-Communicator Communicator::dup() const { return *split(0, rank()); }
+/// With what is equal where the lists are, and almost surely different otherwise.
+Call choosing(std::span<const int> ranks) {
+  std::size_t checksum = 0;
+  for (const int rank : ranks) checksum = (checksum ^ static_cast<std::size_t>(rank) + 1) * 0x9E3779B97F4A7C15U;
+  return {.collective = choosing_subset, .root = static_cast<int>(ranks.size()), .count = checksum};
+}
+
+}  // namespace
+
+std::optional<Communicator> Communicator::split(std::optional<int> color, int key) const {
+  return made(state_->split({.collective = splitting}, {color, key}));
+}
+
+Communicator Communicator::dup() const { return *made(state_->split({.collective = duplicating}, {0, rank()})); }
 
 std::optional<Communicator> Communicator::subset(std::span<const int> ranks) const {
   for (const int listed : ranks) {
@@ -108,14 +135,18 @@ std::optional<Communicator> Communicator::subset(std::span<const int> ranks) con
                             rank(), listed, known ? " more than once" : "", size() - 1));
   }
   const auto here = std::ranges::find(ranks, rank());
-  if (here == ranks.end()) return split(std::nullopt);
-  return split(0, static_cast<int>(here - ranks.begin()));
+  const std::optional<int> color = here == ranks.end() ? std::nullopt : std::optional(0);
+  return made(state_->split(choosing(ranks), {color, static_cast<int>(here - ranks.begin())}));
 }
 
-Communicator Communicator::node() const { return *split(state_->on_node().node); }
+Communicator Communicator::node() const {
+  const Call call{.collective = joining_node};
+  return *made(state_->split(call, {.color = state_->on_node(call).node}));
+}
 
 std::optional<Communicator> Communicator::leaders() const {
-  return split(state_->on_node().first ? std::optional(0) : std::nullopt);
+  const Call call{.collective = joining_leaders};
+  return made(state_->split(call, {.color = state_->on_node(call).first ? std::optional(0) : std::nullopt}));
 }
 
 }  // namespace chorus

@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/communicator_state.hpp"
 
-#include "base/names.hpp"
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <map>
-#include <optional>
-#include <thread>
 #include <utility>
 
 namespace chorus::detail {
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto look_interval = 1ms;
-constexpr auto process_interval = 50ms;
-constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on their way into the call
-
-double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
-/// Another rank has given the communicator up, and has told everybody.
-struct GivenUp : Error {
-  GivenUp(ErrorCode code, int rank, const std::string& why)
-      : Error(code, fmt::format("rank {} gave up: {}", rank, why)) {}
-};
-
-bool leaves_communicator_whole(ErrorCode code) noexcept {
-  return code == ErrorCode::invalid_argument || code == ErrorCode::not_supported ||
-         code == ErrorCode::invalid_environment || code == ErrorCode::not_initialized;
-}
-
-}  // namespace
 
 CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
                                      std::shared_ptr<Engine> engine, std::shared_ptr<Entrance> entrance)
@@ -49,6 +22,7 @@ CommunicatorState::~CommunicatorState() = default;
 
 Task<> CommunicatorState::set_up() {
   if (ready_) co_return;  // a request that was parked meanwhile has done it
+  settings_ = peers_->own_settings();
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
   settings_ = std::move(shared.settings);
   notes_ = std::move(shared.notes);
@@ -61,16 +35,9 @@ Task<> CommunicatorState::set_up() {
   }
 }
 
-void CommunicatorState::reject_visit(const Call& call) const {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: another thread is inside {}",
-                                                       name(call.collective), transport_->rank(), entrance_->what()));
-}
-
-void CommunicatorState::reject_as_broken(const Call& call) const {
-  throw Error(ErrorCode::broken,
-              fmt::format("{} on rank {}: the communicator is broken since an earlier call failed; make a new one. "
-                          "That call said: {}",
-                          name(call.collective), transport_->rank(), broken_));
+void CommunicatorState::cancel_parked(const std::exception_ptr& error) {
+  set_driven(nullptr);
+  engine_->cancel(queue_, error);
 }
 
 template <class Finished>
@@ -85,22 +52,34 @@ void CommunicatorState::drive_parked(Finished finished) {
       }
     }
   } catch (...) {
-    set_driven(nullptr);
-    engine_->cancel(queue_, std::current_exception());
-    throw;
+    cancel_parked(std::current_exception());
   }
   set_driven(nullptr);
 }
 
 void CommunicatorState::finish_parked() {
   drive_parked([this] { return engine_->idle(queue_); });
+  check_not_given_up();
 }
 
-void CommunicatorState::wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout) {
+void CommunicatorState::wait_for(const ParkedOperation& parked, std::chrono::nanoseconds timeout) {
   timeout_ = timeout;
   set_driven(&parked.operation());
   drive_parked([&parked] { return parked.finished(); });
-  parked.operation().result();
+}
+
+bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::chrono::nanoseconds timeout) {
+  engine_->progress();
+  if (parked.finished()) return true;
+  timeout_ = timeout;
+  set_driven(&parked.operation());
+  try {
+    look(polls);
+  } catch (...) {
+    cancel_parked(std::current_exception());
+  }
+  set_driven(nullptr);
+  return parked.finished();
 }
 
 void CommunicatorState::idle(Wait& wait, Bell* bell) {
@@ -110,147 +89,6 @@ void CommunicatorState::idle(Wait& wait, Bell* bell) {
   wait.rest(others ? nullptr : bell);
   const bool yielding = wait.idle_polls <= policy().yields;
   if (!yielding || wait.idle_polls % 16 == 0) look(wait);
-}
-
-void CommunicatorState::look(Wait& wait) {
-  const auto now = Wait::Clock::now();
-  if (wait.began == Wait::Clock::time_point{}) {
-    wait.began = wait.looked = wait.examined = now;
-    return;
-  }
-  if (now - wait.looked < look_interval) return;
-  wait.looked = now;
-  const auto held = engine_->hold();  // other threads drive what is parked here, too
-  look_at_failures();
-  const std::chrono::nanoseconds limit = timeout_ > 0ns ? timeout_ : settings_.timeout;
-  if (limit > 0ns && now - wait.began > limit) {
-    throw Error(ErrorCode::timeout, fmt::format("rank {} has waited {:.3g} s, its limit{}", transport_->rank(),
-                                                seconds(limit), missing_ranks()));
-  }
-  if (now - wait.examined >= process_interval) {
-    wait.examined = now;
-    look_at_processes();
-  }
-  if (!wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning) {
-    wait.warned = true;
-    warn_of_stall(wait);
-  }
-}
-
-void CommunicatorState::look_at_failures() const {
-  if (const SharedGroup* memory = transport_->node_memory()) {
-    if (const auto failure = memory->failure_of_others()) {
-      const auto code = static_cast<ErrorCode>(failure->code);
-      if (failure->text.empty()) throw MismatchFound();
-      throw GivenUp(code, memory->communicator_rank(failure->rank), failure->text);
-    }
-  }
-  if (const auto failure = peers_->told()) {
-    throw GivenUp(failure->code, failure->rank, failure->text);
-  }
-}
-
-void CommunicatorState::look_at_processes() const {
-  for (int rank = 0; rank < transport_->size(); ++rank) {
-    if (const std::string death = peers_->death_of(rank); !death.empty()) {
-      throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
-    }
-  }
-}
-
-std::string CommunicatorState::missing_ranks() const {
-  const SharedGroup* memory = transport_->node_memory();
-  std::string text;
-  if (memory != nullptr) {
-    for (int peer = 0; peer < memory->size(); ++peer) {
-      const auto last = memory->recorded(peer);
-      if (last && last->number >= memory->calls_begun()) continue;
-      const int rank = memory->communicator_rank(peer);
-      text += fmt::format("{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank,
-                          peers_->describe(rank),
-                          last ? fmt::format("#{} {}", last->number, chorus::describe(last->call)) : "none");
-    }
-  }
-  if (text.empty() && driven() != nullptr && driven()->waiting() != nullptr) {
-    text = fmt::format("; it is {}", driven()->waiting()->describe());
-  }
-  return text;
-}
-
-void CommunicatorState::warn_of_stall(const Wait& wait) const {
-  if (const SharedGroup* memory = transport_->node_memory()) {  // one line a node: from the first rank that waits
-    for (int peer = 0; peer < memory->rank(); ++peer) {
-      const auto last = memory->recorded(peer);
-      if (last && last->number >= memory->calls_begun()) return;
-    }
-    const auto mine = memory->recorded(memory->rank());
-    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s in call #{} {}{}\n", transport_->rank(),
-               seconds(wait.looked - wait.began), memory->calls_begun(),
-               mine ? chorus::describe(mine->call) : std::string(), missing_ranks());
-  } else {
-    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
-               missing_ranks());
-  }
-}
-
-Error CommunicatorState::mismatch(const Call& call) const {
-  const SharedGroup& memory = *transport_->node_memory();
-  std::uint64_t number = memory.calls_begun();
-  if (const auto failure = memory.failure_of_others()) {  // it may have been an earlier call, which has not waited here
-    if (const auto last = memory.recorded(failure->rank)) number = std::min(number, last->number);
-  }
-  const auto limit = Wait::Clock::now() + laggard_limit;
-  std::map<int, std::optional<Call>> calls;
-  for (int peer = 0; peer < memory.size(); ++peer) {
-    auto last = memory.recorded(peer);
-    while ((!last || last->number < number) && Wait::Clock::now() < limit) {
-      std::this_thread::sleep_for(look_interval);
-      last = memory.recorded(peer);
-    }
-    std::optional<Call>& made = calls[memory.communicator_rank(peer)];
-    if (const auto recorded = memory.recorded(peer, number)) made = recorded->call;
-  }
-  return {ErrorCode::mismatch,
-          fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
-                      "call:{}\n ",
-                      name(call.collective), transport_->rank(), number, mismatch_report(calls, algorithm_name))};
-}
-
-void CommunicatorState::give_up(const Error& error) {
-  if (SharedGroup* memory = transport_->node_memory()) {
-    memory->publish_failure(static_cast<int>(error.code()), error.message());
-  }
-  peers_->tell({transport_->rank(), error.code(), error.message()});
-  break_with(error);
-}
-
-void CommunicatorState::break_with(const Error& error) {
-  broken_ = error.message();
-  engine_->cancel(queue_, std::make_exception_ptr(error));
-  throw error;
-}
-
-void CommunicatorState::fail(const Call& call) {
-  const auto named = [&](const std::string& text) {
-    return fmt::format("{} on rank {}: {}", chorus::describe(call), transport_->rank(), text);
-  };
-  try {
-    throw;
-  } catch (const MismatchFound&) {
-    transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), {});  // as each makes a table
-    give_up(mismatch(call));
-  } catch (const GivenUp& error) {
-    if (!broken_.empty()) throw;
-    break_with({error.code(), named(error.message())});
-  } catch (const Error& error) {
-    if (!broken_.empty()) throw;
-    if (leaves_communicator_whole(error.code())) {
-      throw Error(error.code(), fmt::format("{} on rank {}: {}", name(call.collective), rank(), error.message()));
-    }
-    give_up({error.code(), named(error.message())});
-  } catch (const std::exception& error) {
-    give_up({ErrorCode::transport, named(error.what())});
-  }
 }
 
 }  // namespace chorus::detail

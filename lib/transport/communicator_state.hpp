@@ -14,6 +14,7 @@
 #include <chorus/options.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -25,6 +26,12 @@
 namespace chorus::detail {
 
 class CommunicatorState;
+
+/// A call is refused before its protocol begins, on every rank that makes it: the communicator stays whole.
+struct Refusal : Error {
+  using Error::Error;
+  explicit Refusal(const Error& error) : Error(error) {}
+};
 
 /// What a communicator knows of its other ranks beyond messages: what they share, and whether they are alive.
 class Peers {
@@ -48,8 +55,10 @@ class Peers {
   Peers& operator=(const Peers&) = delete;
   virtual ~Peers() = default;
 
+  /// The settings of this process, wanting those of rank 0: what it waits by while it finds out what the ranks share.
+  [[nodiscard]] virtual Settings own_settings() const = 0;
   /// Finds out what the ranks share: the first operation on every communicator, run by every rank. The memory it
-  /// makes asks `waiter`, whose policy it has set.
+  /// makes asks `waiter`, whose policy it has set. Throws Refusal where the settings of rank 0 are wrong.
   virtual Task<Shared> set_up(Transport& transport, Waiter& waiter) = 0;
   /// How the process of `rank` ended; empty while it lives, or where that cannot be known.
   [[nodiscard]] virtual std::string death_of(int rank) = 0;
@@ -86,18 +95,18 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   Task<> set_up();
 
   /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks; null
-  /// where this rank gives none. Run by every rank.
+  /// where this rank gives none. Run by every rank, with the same `call`.
   struct Place {
     std::optional<int> color;
     int key = 0;
   };
-  [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Place& place);
-  /// The number of this rank's node, and whether it is the node's first rank. Sets the communicator up.
+  [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Call& call, const Place& place);
+  /// The number of this rank's node, and whether it is the node's first rank. Sets the communicator up, for `call`.
   struct OnNode {
     int node = 0;
     bool first = false;
   };
-  [[nodiscard]] OnNode on_node();
+  [[nodiscard]] OnNode on_node(const Call& call);
 
   /// A thread comes in with `call`, to be called first and kept until it goes. Throws Error{invalid_argument} where
   /// another thread is noticed inside.
@@ -107,28 +116,31 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   }
   /// A call begins: throws Error{broken} if the communicator is.
   void check_whole(const Call& call) const {
-    if (!broken_.empty()) reject_as_broken(call);
+    if (broken()) reject_as_broken(call);
   }
   /// A blocking call begins, whose waits end after `timeout` (0: by the settings): drives what is parked on this
-  /// communicator until it is finished. Before that another thread may be driving it, so no task is driven earlier.
+  /// communicator until it is finished, and throws where that has broken it. Before that another thread may be driving
+  /// it, so no task is driven earlier.
   void prepare(std::chrono::nanoseconds timeout) {
     timeout_ = timeout;
     if (!engine_->idle(queue_)) finish_parked();
   }
-  /// Drives what is parked until `parked` is finished; throws what it threw.
-  void wait_for(ParkedOperation& parked, std::chrono::nanoseconds timeout);
   void park(ParkedOperation& parked) { engine_->park(queue_, parked); }
-  void progress() { engine_->progress(); }
+  /// Drives what is parked until `parked` is finished.
+  void wait_for(const ParkedOperation& parked, std::chrono::nanoseconds timeout);
+  /// Drives what is parked a little; true where `parked` is finished. `polls` is the wait that its polls make up.
+  [[nodiscard]] bool poll(const ParkedOperation& parked, Wait& polls, std::chrono::nanoseconds timeout);
+  /// A parked operation begins: throws where the communicator broke before.
+  void check_not_given_up() const {
+    if (broken()) throw Error(*failure_);
+  }
 
-  /// Turns the exception being handled into the Error the user gets; where it breaks the communicator, does so and
-  /// tells the other ranks.
+  /// Turns the exception being handled, which has ended `call`, into the Error the user gets. Any but a Refusal breaks
+  /// the communicator, as the other ranks are in the middle of the call then; they are told.
   [[noreturn]] void fail(const Call& call);
 
-  /// Makes each later call throw Error{broken} with `reason`.
-  void close(const std::string& reason) {
-    broken_ = reason;
-    engine_->cancel(queue_, std::make_exception_ptr(Error(ErrorCode::broken, reason)));
-  }
+  /// Ends what is under way, and makes each later call throw Error{not_initialized} with `reason`.
+  void close(const std::string& reason);
 
   void idle(Wait& wait, Bell* bell) override;
 
@@ -148,11 +160,15 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
  private:
   [[noreturn]] void reject_visit(const Call& call) const;
   [[noreturn]] void reject_as_broken(const Call& call) const;
+  /// `call` ends because another has broken the communicator.
+  [[noreturn]] void end_with_another(const Call& call) const;
+  [[nodiscard]] bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
   void finish_parked();
-  Task<> split_into(std::shared_ptr<CommunicatorState>& made, Place place);
-  /// Drives what is parked until `finished`.
+  Task<> split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place);
+  /// Drives what is parked until `finished`; where waiting has become pointless, gives all of it the exception.
   template <class Finished>
   void drive_parked(Finished finished);
+  void cancel_parked(const std::exception_ptr& error);
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);
   [[noreturn]] void give_up(const Error& error);
@@ -160,6 +176,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void look(Wait& wait);
   void look_at_failures() const;
   void look_at_processes() const;
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept {
+    return timeout_.count() > 0 ? timeout_ : settings_.timeout;
+  }
   void warn_of_stall(const Wait& wait) const;
   [[nodiscard]] Error mismatch(const Call& call) const;
   [[nodiscard]] std::string missing_ranks() const;
@@ -173,7 +192,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::vector<std::string> notes_;
   OperationQueue queue_;
   std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings
-  std::string broken_;                  // why, once it is
+  std::optional<Error> failure_;        // what broke it, set before `broken_`, maybe by the thread that drove it
+  std::atomic<bool> broken_{false};
   bool ready_ = false;
 };
 

@@ -9,7 +9,7 @@ namespace chorus {
 /// moment may both pass.
 class alignas(64) Entrance {
  public:
-  /// Inside of what, and what to do instead, for the error.
+  /// Inside of what, and what to do instead, for the error about another thread.
   explicit Entrance(const char* what = "this communicator; take turns, or give each thread a communicator of its own")
       : what_(what) {}
   [[nodiscard]] const char* what() const noexcept { return what_; }

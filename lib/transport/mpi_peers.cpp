@@ -55,12 +55,20 @@ MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transpor
   if (comm != MPI_COMM_NULL) native_.emplace(comm);
 }
 
+Settings MpiPeers::own_settings() const {
+  try {
+    return Settings::parse(environ);
+  } catch (const Error&) {  // said where they count: on rank 0, to all
+    return {};
+  }
+}
+
 Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
   std::string mine;
   if (transport.rank() == 0) mine = settings_text();
   const std::string text = co_await spread_text(transport, std::move(mine));
   if (text.starts_with(error_mark)) {
-    throw Error(ErrorCode::invalid_environment, text.substr(error_mark.size()));
+    throw detail::Refusal(ErrorCode::invalid_environment, text.substr(error_mark.size()));
   }
   Shared shared;
   shared.settings = Settings::from_json(text);
@@ -133,6 +141,7 @@ std::string MpiPeers::describe(int rank) const {
 
 void MpiPeers::tell(const Failure& failure) noexcept {
   Notice notice{.rank = failure.rank, .code = failure.code};
+  transport_.retire();
   failure.text.copy(notice.text.data(), notice.text.size() - 1);
   if (transport_.node() != nullptr || transport_.shared() == nullptr) transport_.notify(bytes_of(notice));
 }

@@ -20,6 +20,7 @@ class MpiPeers final : public detail::Peers {
   /// `transport` and `comm` outlive it; `comm` is MPI_COMM_NULL where MPI has no communicator of these ranks.
   MpiPeers(MpiTransport& transport, MPI_Comm comm);
 
+  [[nodiscard]] Settings own_settings() const override;
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] std::string describe(int rank) const override;

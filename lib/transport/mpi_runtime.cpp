@@ -18,6 +18,10 @@
 namespace chorus {
 namespace {
 
+constexpr const char* not_running =
+    "MPI is not running; make a chorus::Environment at the start of main, or call MPI_Init, and use chorus before "
+    "MPI_Finalize";
+
 bool mpi_runs() {
   int initialized = 0;
   int finalized = 0;
@@ -118,11 +122,7 @@ void MpiChannel::release(Number number) {
 
 MpiRuntime& MpiRuntime::get(const char* function) {
   if (!mpi_runs()) {
-    throw Error(
-        ErrorCode::not_initialized,
-        fmt::format("{}: MPI is not running; make a chorus::Environment at the start of main, or call MPI_Init, "
-                    "and use chorus before MPI_Finalize",
-                    function));
+    throw Error(ErrorCode::not_initialized, fmt::format("{}: {}", function, not_running));
   }
   static auto* const runtime = new MpiRuntime;  // never destroyed: MPI_Finalize shuts it down
   return *runtime;
@@ -145,7 +145,7 @@ MpiRuntime::MpiRuntime() {
 int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
   auto& self = *static_cast<MpiRuntime*>(runtime);
   for (const auto& communicator : self.communicators_) {
-    if (const auto state = communicator.lock()) state->close("MPI has been finalised");
+    if (const auto state = communicator.lock()) state->close(not_running);
   }
   self.world_.reset();
   self.communicators_.clear();

@@ -133,7 +133,6 @@ void MpiTransport::cancel(Exchange& exchange) noexcept {
 }
 
 void MpiTransport::notify(ConstBytes message) noexcept {
-  whole_ = false;
   notice_.assign(message.begin(), message.end());
   for (int peer = 0; peer < size(); ++peer) {
     if (peer == rank()) continue;

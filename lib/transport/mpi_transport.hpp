@@ -26,7 +26,9 @@ class MpiTransport final : public Transport {
   /// Per rank: its rank on the channel.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
 
-  /// A small message out of turn, to every rank; it is not waited for.
+  /// Messages may be left that nobody reads: no later transport gets the tags of this one.
+  void retire() noexcept { whole_ = false; }
+  /// A small message out of turn, to every rank; it is not waited for, so that this must be retired.
   void notify(ConstBytes message) noexcept;
   /// Such a message from anybody, if one has come: its length is that of `message`.
   [[nodiscard]] bool notified(Bytes message);
@@ -40,7 +42,7 @@ class MpiTransport final : public Transport {
   std::vector<int> ranks_;
   MpiChannel::Number number_;
   std::vector<std::byte> notice_;  // must live until MPI has sent it
-  bool whole_ = true;              // false once a message was given up: its tags are then never used again
+  bool whole_ = true;              // false once messages may be left: its tags are then never used again
 };
 
 }  // namespace chorus

@@ -7,38 +7,30 @@ namespace chorus::detail {
 
 PendingCall::PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
                          std::chrono::nanoseconds timeout)
-    : state_(std::move(state)), call_(call), parked_(std::move(task)), timeout_(timeout) {
+    : state_(std::move(state)), call_(call), parked_(std::move(task)), polls_(*state_), timeout_(timeout) {
   state_->park(parked_);
 }
 
 PendingCall::~PendingCall() {
-  if (told_) return;
-  try {
-    finish();
-  } catch (const std::exception&) {  // the communicator is broken and says so at its next call
-  }
+  if (!told_) state_->wait_for(parked_, timeout_);
 }
 
 bool PendingCall::test() {
   const Entrance::Visit visit = state_->visit(call_);
-  state_->progress();
-  if (!parked_.finished()) return false;
-  finish();
+  if (!state_->poll(parked_, polls_, timeout_)) return false;
+  tell();
   return true;
 }
 
 void PendingCall::wait() {
   const Entrance::Visit visit = state_->visit(call_);
-  finish();
+  state_->wait_for(parked_, timeout_);
+  tell();
 }
 
-void PendingCall::finish() {
-  if (std::exchange(told_, true)) return;
-  try {
-    state_->wait_for(parked_, timeout_);
-  } catch (...) {
-    state_->fail(call_);
-  }
+void PendingCall::tell() {
+  told_ = true;
+  parked_.operation().result();
 }
 
 }  // namespace chorus::detail

@@ -5,7 +5,7 @@
 
 namespace chorus::detail {
 
-/// A nonblocking call: what a Request holds.
+/// A nonblocking call: what a Request holds. Its task names the call in what it throws.
 class PendingCall {
  public:
   PendingCall(std::shared_ptr<CommunicatorState> state, const Call& call, Task<> task,
@@ -17,17 +17,21 @@ class PendingCall {
   /// Waits.
   ~PendingCall();
 
+  /// Both throw what the call has thrown, as often as they are called.
   [[nodiscard]] bool test();
   void wait();
-  /// Whom a wait for several calls asks what to do meanwhile.
+  /// False once either has told how it ended.
+  [[nodiscard]] bool pending() const noexcept { return !told_; }
+  /// Whose policy a wait for several calls follows.
   [[nodiscard]] Waiter& waiter() noexcept { return *state_; }
 
  private:
-  void finish();
+  void tell();
 
   std::shared_ptr<CommunicatorState> state_;
   Call call_;
   ParkedOperation parked_;
+  Wait polls_;  // the tests so far
   std::chrono::nanoseconds timeout_;
   bool told_ = false;
 };

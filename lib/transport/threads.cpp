@@ -100,6 +100,8 @@ class ThreadPeers final : public detail::Peers {
  public:
   ThreadPeers(std::shared_ptr<ThreadWorld::State> world, int rank) : world_(std::move(world)), rank_(rank) {}
 
+  [[nodiscard]] Settings own_settings() const override { return world_->settings; }
+
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override {
     waiter.set_policy(WaitPolicy::of(transport.size(), static_cast<int>(std::thread::hardware_concurrency())));
     Shared shared;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -106,6 +107,15 @@ TEST_F(WrongArguments, UnknownAlgorithm) {
   expect_rejected([&] { static_cast<void>(iallreduce(comm_, out_, ReduceOp::sum, options)); },
                   ErrorCode::invalid_argument, words);
   expect_rejected([&] { allreduce(comm_, out_, ReduceOp::sum, options); }, ErrorCode::invalid_argument, words);
+}
+
+TEST_F(WrongArguments, NegativeTimeout) {
+  const std::vector<std::string> words = {"allreduce on rank", "option timeout is negative"};
+  const CollectiveOptions options{.timeout = std::chrono::nanoseconds(-1)};
+  const auto invalid = ErrorCode::invalid_argument;
+  expect_rejected([&] { allreduce(comm_, out_, ReduceOp::sum, options); }, invalid, words);
+  expect_rejected([&] { static_cast<void>(iallreduce(comm_, out_, ReduceOp::sum, options)); }, invalid, words);
+  expect_rejected([&] { static_cast<void>(allreduce_init(comm_, out_, ReduceOp::sum, options)); }, invalid, words);
 }
 
 TEST_F(WrongArguments, AlgorithmThatCannotDoIt) {

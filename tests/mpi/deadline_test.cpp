@@ -122,6 +122,21 @@ TEST_P(Deadline, OfTheEnvironmentIsKept) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.5");
+  const ScopedVariable warning("CHORUS_STALL_WARNING", "0.2");
+  const Communicator comm = from_mpi(lasting_comm());
+  if (!missing()) {
+    testing::internal::CaptureStderr();
+    const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
+    const std::string warned = testing::internal::GetCapturedStderr();
+    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.5 s", "set the comm"});
+    EXPECT_LT(outcome.took.count(), latest_s);
+    EXPECT_NE(warned.find("has waited 0.2"), std::string::npos) << warned;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
   const bool one_node = std::string_view(placing().name) == "one_node";
   if (!one_node && waiting().algorithm != "ring" && !waiting().nonblocking) return;  // may wait inside MPI

@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace chorus::test {
@@ -129,6 +131,31 @@ TEST_F(Split, IsFreedWithoutATrace) {
       ASSERT_EQ(allreduce(*part, 1, ReduceOp::sum), part->size());
     }
   }
+}
+
+/// That the ranks are told apart which make communicators in another way than rank 0, also on other nodes.
+void expect_disagreement(const Communicator& all, const std::function<void(const Communicator&)>& of_rank_0,
+                         const std::function<void(const Communicator&)>& of_others,
+                         const std::vector<std::string>& words) {
+  const Communicator comm = all.dup();
+  const Outcome outcome = outcome_of([&] { (job_rank() == 0 ? of_rank_0 : of_others)(comm); });
+  expect_error(outcome, ErrorCode::mismatch, words);
+  expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"disagree"});
+}
+
+TEST_F(Split, DifferentWaysToMakeCommunicatorsAreToldApart) {
+  if (all_.size() == 1) return;
+  const auto subset = [](std::vector<int> ranks) {
+    return [ranks](const Communicator& comm) { static_cast<void>(comm.subset(ranks)); };
+  };
+  const auto node = [](const Communicator& comm) { static_cast<void>(comm.node()); };
+  const auto leaders = [](const Communicator& comm) { static_cast<void>(comm.leaders()); };
+  const auto dup = [](const Communicator& comm) { static_cast<void>(comm.dup()); };
+  const auto split = [](const Communicator& comm) { static_cast<void>(comm.split(0)); };
+  expect_disagreement(all_, subset({0, 1}), subset({1, 0}), {"rank 0: subset of 2 ranks with checksum"});
+  expect_disagreement(all_, subset({0}), subset({0, 1}), {"rank 0: subset of 1 ranks", ": subset of 2 ranks"});
+  expect_disagreement(all_, node, leaders, {"rank 0: node\n", ": leaders\n"});
+  expect_disagreement(all_, dup, split, {"rank 0: dup\n", ": split\n"});
 }
 
 TEST_F(Split, IsToldFromAnotherCall) {

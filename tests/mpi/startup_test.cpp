@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -140,7 +141,9 @@ TEST(Startup, CommunicatorsMayOutliveMpi) {
   for (const Communicator& comm : {used, unused}) {
     EXPECT_GE(comm.rank(), 0);
     EXPECT_GT(comm.size(), 0);
-    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"barrier", "MPI has been finalised"});
+    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::not_initialized,
+                 {"barrier on rank", "MPI is not running", "before MPI_Finalize"});
+    expect_error(outcome_of([&] { static_cast<void>(comm.dup()); }), ErrorCode::not_initialized, {"dup on rank"});
   }
 }
 
@@ -158,9 +161,10 @@ TEST(Startup, RequestsMayOutliveMpi) {
   }
   environment.reset();
   for (std::size_t number = 0; number < requests.size(); number += 3) {
-    expect_error(outcome_of([&] { requests[number].wait(); }), ErrorCode::broken, {"MPI has been finalised"});
-    expect_error(outcome_of([&] { static_cast<void>(requests[number + 1].test()); }), ErrorCode::broken,
-                 {"MPI has been finalised"});
+    const std::vector<std::string> words = {"allreduce of 50000 float64 by sum on rank 0", "MPI is not running"};
+    expect_error(outcome_of([&] { requests[number].wait(); }), ErrorCode::not_initialized, words);
+    expect_error(outcome_of([&] { static_cast<void>(requests[number + 1].test()); }), ErrorCode::not_initialized,
+                 words);
   }
   requests.clear();  // the others, of which nobody asks
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/callers_function.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+#include <exception>
+#include <string>
+
+namespace chorus {
+namespace {
+
+thread_local int depth = 0;
+
+[[noreturn]] void report_text(const std::string& what) {
+  throw Error(ErrorCode::function_threw, fmt::format("the function of the reduction has thrown: {}", what));
+}
+
+}  // namespace
+
+CallersFunction::CallersFunction() noexcept { ++depth; }
+
+CallersFunction::~CallersFunction() { --depth; }
+
+bool CallersFunction::here() noexcept { return depth > 0; }
+
+void CallersFunction::report() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    report_text(error.message());
+  } catch (const std::exception& error) {
+    report_text(error.what());
+  } catch (...) {
+    report_text("something that is no std::exception");
+  }
+}
+
+}  // namespace chorus

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace chorus {
+
+/// While it lives this thread is inside a function of the caller's.
+class CallersFunction {
+ public:
+  CallersFunction() noexcept;
+  CallersFunction(const CallersFunction&) = delete;
+  CallersFunction& operator=(const CallersFunction&) = delete;
+  ~CallersFunction();
+
+  /// True where the calling thread is inside one.
+  [[nodiscard]] static bool here() noexcept;
+  /// Throws Error{function_threw} with what the exception being handled says, which the function has thrown.
+  [[noreturn]] static void report();
+};
+
+}  // namespace chorus

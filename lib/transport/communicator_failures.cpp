@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a communicator refuses a call or breaks, and what is said then.
+
+#include "base/callers_function.hpp"
+#include "base/names.hpp"
+#include "transport/communicator_state.hpp"
+#include "transport/shared_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <thread>
+
+namespace chorus::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_interval = 1ms;
+constexpr auto process_interval = 50ms;
+constexpr auto longest_gap = 100ms;    // between two looks: a process that looks less often is elsewhere, or stopped
+constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on their way into the call
+
+double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// Another rank has given the communicator up, and has told everybody.
+struct GivenUp : Error {
+  GivenUp(ErrorCode code, int rank, const std::string& why)
+      : Error(code, fmt::format("rank {} gave up: {}", rank, why)) {}
+};
+
+}  // namespace
+
+void CommunicatorState::reject_visit(const Call& call) const {
+  const std::string why = CallersFunction::here()
+                              ? "it is called in the function of a reduction, which may call no collective"
+                              : fmt::format("another thread is inside {}", entrance_->what());
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(call.collective), rank(), why));
+}
+
+void CommunicatorState::reject_as_broken(const Call& call) const {
+  if (failure_->code() == ErrorCode::not_initialized) end_with_another(call);
+  throw Error(ErrorCode::broken,
+              fmt::format("{} on rank {}: the communicator is broken since an earlier call failed; make a new one. "
+                          "That call said: {}",
+                          name(call.collective), rank(), failure_->message()));
+}
+
+void CommunicatorState::end_with_another(const Call& call) const {
+  const bool closed = failure_->code() == ErrorCode::not_initialized;
+  throw Error(failure_->code(),
+              fmt::format("{} on rank {}: {}{}", chorus::describe(call), rank(),
+                          closed ? "" : "given up with an earlier call, which said: ", failure_->message()));
+}
+
+void CommunicatorState::close(const std::string& reason) {
+  if (!broken()) {
+    failure_.emplace(ErrorCode::not_initialized, reason);
+    broken_.store(true, std::memory_order_release);
+  }
+  cancel_parked(std::make_exception_ptr(Error(*failure_)));
+}
+
+void CommunicatorState::look(Wait& wait) {
+  const auto now = Wait::Clock::now();
+  if (wait.began == Wait::Clock::time_point{}) {
+    wait.began = wait.looked = wait.examined = now;
+    return;
+  }
+  if (now - wait.looked < look_interval) return;
+  wait.began += std::max<Wait::Clock::duration>(0ns, now - wait.looked - longest_gap);
+  wait.looked = now;
+  const auto held = engine_->hold();  // other threads drive what is parked here, too
+  look_at_failures();
+  if (limit() > 0ns && now - wait.began > limit()) {
+    throw Error(ErrorCode::timeout,
+                fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
+  }
+  if (now - wait.examined >= process_interval) {
+    wait.examined = now;
+    look_at_processes();
+  }
+  if (!wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning) {
+    wait.warned = true;
+    warn_of_stall(wait);
+  }
+}
+
+void CommunicatorState::look_at_failures() const {
+  if (const SharedGroup* memory = transport_->node_memory()) {
+    if (const auto failure = memory->failure_of_others()) {
+      const auto code = static_cast<ErrorCode>(failure->code);
+      if (failure->text.empty()) throw MismatchFound();
+      throw GivenUp(code, memory->communicator_rank(failure->rank), failure->text);
+    }
+  }
+  if (const auto failure = peers_->told()) {
+    throw GivenUp(failure->code, failure->rank, failure->text);
+  }
+}
+
+void CommunicatorState::look_at_processes() const {
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    if (const std::string death = peers_->death_of(rank); !death.empty()) {
+      throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
+    }
+  }
+}
+
+std::string CommunicatorState::missing_ranks() const {
+  const SharedGroup* memory = transport_->node_memory();
+  std::string text;
+  if (memory != nullptr) {
+    for (int peer = 0; peer < memory->size(); ++peer) {
+      const auto last = memory->recorded(peer);
+      if (last && last->number >= memory->calls_begun()) continue;
+      const int rank = memory->communicator_rank(peer);
+      text += fmt::format("{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank,
+                          peers_->describe(rank),
+                          last ? fmt::format("#{} {}", last->number, chorus::describe(last->call)) : "none");
+    }
+  }
+  if (text.empty() && driven() != nullptr && driven()->waiting() != nullptr) {
+    text = fmt::format("; it is {}{}", driven()->waiting()->describe(),
+                       ready_ ? "" : ", to set the communicator up; any rank may be the one that is missing");
+  }
+  return text;
+}
+
+void CommunicatorState::warn_of_stall(const Wait& wait) const {
+  if (const SharedGroup* memory = transport_->node_memory()) {  // one line a node: from the first rank that waits
+    for (int peer = 0; peer < memory->rank(); ++peer) {
+      const auto last = memory->recorded(peer);
+      if (last && last->number >= memory->calls_begun()) return;
+    }
+    const auto mine = memory->recorded(memory->rank());
+    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s in call #{} {}{}\n", transport_->rank(),
+               seconds(wait.looked - wait.began), memory->calls_begun(),
+               mine ? chorus::describe(mine->call) : std::string(), missing_ranks());
+  } else {
+    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
+               missing_ranks());
+  }
+}
+
+Error CommunicatorState::mismatch(const Call& call) const {
+  const SharedGroup& memory = *transport_->node_memory();
+  std::uint64_t number = memory.calls_begun();
+  if (const auto failure = memory.failure_of_others()) {  // it may have been an earlier call, which has not waited here
+    if (const auto last = memory.recorded(failure->rank)) number = std::min(number, last->number);
+  }
+  const auto limit = Wait::Clock::now() + laggard_limit;
+  std::map<int, std::optional<Call>> calls;
+  for (int peer = 0; peer < memory.size(); ++peer) {
+    auto last = memory.recorded(peer);
+    while ((!last || last->number < number) && Wait::Clock::now() < limit) {
+      std::this_thread::sleep_for(look_interval);
+      last = memory.recorded(peer);
+    }
+    std::optional<Call>& made = calls[memory.communicator_rank(peer)];
+    if (const auto recorded = memory.recorded(peer, number)) made = recorded->call;
+  }
+  return {ErrorCode::mismatch,
+          fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
+                      "call:{}\n ",
+                      name(call.collective), transport_->rank(), number, mismatch_report(calls, algorithm_name))};
+}
+
+void CommunicatorState::give_up(const Error& error) {
+  if (SharedGroup* memory = transport_->node_memory()) {
+    memory->publish_failure(static_cast<int>(error.code()), error.message());
+  }
+  peers_->tell({transport_->rank(), error.code(), error.message()});
+  break_with(error);
+}
+
+void CommunicatorState::break_with(const Error& error) {
+  failure_ = error;
+  broken_.store(true, std::memory_order_release);
+  throw error;
+}
+
+void CommunicatorState::fail(const Call& call) {
+  if (broken()) end_with_another(call);
+  const auto named = [&](const std::string& text) {
+    return fmt::format("{} on rank {}: {}", chorus::describe(call), rank(), text);
+  };
+  try {
+    throw;
+  } catch (const Refusal& error) {
+    throw Error(error.code(), fmt::format("{} on rank {}: {}", name(call.collective), rank(), error.message()));
+  } catch (const MismatchFound&) {
+    transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), {});  // as each makes a table
+    give_up(mismatch(call));
+  } catch (const GivenUp& error) {
+    break_with({error.code(), named(error.message())});
+  } catch (const Error& error) {
+    give_up({error.code(), named(error.message())});
+  } catch (const std::exception& error) {
+    give_up({ErrorCode::transport, named(error.what())});
+  }
+}
+
+}  // namespace chorus::detail
