@@ -37,8 +37,6 @@ void divide(const Transport& transport, const Arguments& arguments) {
   if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
 }
 
-bool averages(const Call& call) { return call.op == ReduceOp::average && has_op(call.collective); }
-
 /// Not all calls are equal if, and only if, some rank's differs from that of the rank before it.
 Task<> compare_with_previous(Transport& transport, Call call) {
   const int ranks = transport.size();
@@ -72,20 +70,21 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   } else {
     co_await algorithm.run(transport, arguments);
   }
-  if (averages(arguments.call)) divide(transport, arguments);
+  finish(transport, arguments);
 }
 
-void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments) {
-  if (SharedGroup* memory = transport.node_memory()) {
-    memory->begin(arguments.call);
-    if (!algorithm.arrives) {
-      const Round round = memory->open_now(line_slots);
-      memory->arrive(round);
-      memory->wait_for_all(round);
-    }
-  }
-  algorithm.now(transport, arguments);
-  if (averages(arguments.call)) divide(transport, arguments);
+void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call) {
+  SharedGroup* const memory = transport.node_memory();
+  if (memory == nullptr) return;
+  memory->begin(call);
+  if (algorithm.arrives) return;
+  const Round round = memory->open_now(line_slots);
+  memory->arrive(round);
+  memory->wait_for_all(round);
+}
+
+void finish(const Transport& transport, const Arguments& arguments) {
+  if (arguments.call.op == ReduceOp::average && has_op(arguments.call.collective)) divide(transport, arguments);
 }
 
 std::uint8_t place_of(const Algorithm& algorithm, Collective collective) noexcept {

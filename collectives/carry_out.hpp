@@ -13,8 +13,11 @@ namespace chorus {
 /// with the ranks before and after this one, so that nodes that differ are found: throws Error{mismatch}.
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare = false);
 
-/// The same without a coroutine; `algorithm.now` is set, and the call says its algorithm.
-void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments);
+// The same without a coroutine: what comes before `algorithm.now`, and what after it.
+
+/// `call` says its algorithm.
+void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call);
+void finish(const Transport& transport, const Arguments& arguments);
 
 /// The place of `algorithm` in the list of its collective, from 1.
 [[nodiscard]] std::uint8_t place_of(const Algorithm& algorithm, Collective collective) noexcept;

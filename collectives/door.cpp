@@ -129,7 +129,9 @@ void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveO
     if (!state.ready()) state.drive(state.set_up());
     const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::blocking);
     if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
-      carry_out_now(algorithm, state.transport(), arguments);
+      begin_now(algorithm, state.transport(), arguments.call);
+      algorithm.now(state.transport(), arguments);
+      finish(state.transport(), arguments);
     } else {
       state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
     }

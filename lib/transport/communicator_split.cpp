@@ -114,7 +114,7 @@ std::optional<Communicator> made(std::shared_ptr<CommunicatorState> state) {
 /// With what is equal where the lists are, and almost surely different otherwise.
 Call choosing(std::span<const int> ranks) {
   std::size_t checksum = 0;
-  for (const int rank : ranks) checksum = (checksum ^ static_cast<std::size_t>(rank) + 1) * 0x9E3779B97F4A7C15U;
+  for (const int rank : ranks) checksum = (checksum ^ (static_cast<std::size_t>(rank) + 1)) * 0x9E3779B97F4A7C15U;
   return {.collective = choosing_subset, .root = static_cast<int>(ranks.size()), .count = checksum};
 }
 

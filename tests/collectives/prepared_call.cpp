@@ -193,7 +193,10 @@ Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedC
 
 void perform_now(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared) {
   RankBuffers buffers(prepared, transport.rank());
-  carry_out_now(algorithm, transport, buffers.arguments());
+  const Arguments arguments = buffers.arguments();
+  begin_now(algorithm, transport, arguments.call);
+  algorithm.now(transport, arguments);
+  finish(transport, arguments);
   buffers.check();
 }
 

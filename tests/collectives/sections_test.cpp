@@ -125,7 +125,9 @@ Arguments arguments_of(const Call& call, const Side& in, Side& out) {
 /// As a coroutine or, with `now`, without one.
 Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments) {
   if (now) {
-    carry_out_now(algorithm, transport, arguments);
+    begin_now(algorithm, transport, arguments.call);
+    algorithm.now(transport, arguments);
+    finish(transport, arguments);
   } else {
     co_await carry_out(algorithm, transport, arguments, false);
   }
