@@ -97,6 +97,26 @@ INSTANTIATE_TEST_SUITE_P(Every, Functions,
                                               algorithm.empty() ? "chosen" : algorithm);
                          });
 
+TEST(FunctionAtTheRoot, ThatThrowsLeavesItsMessagesToNoLaterCommunicator) {
+  const OwnedComm mpi_comm(0, job_rank());
+  std::vector<double> data(100, 1);
+  const auto throws = [](double /*left*/, double /*right*/) -> double { throw std::runtime_error("no such point"); };
+  const auto sum = [&](double left, double right) { return job_rank() == 0 ? throws(left, right) : left + right; };
+  {
+    const Communicator comm = from_mpi(mpi_comm.get());
+    barrier(comm);
+    const Outcome outcome = outcome_of([&] { reduce(comm, data, commutative(sum), 0, {.algorithm = "binomial"}); });
+    if (job_rank() == 0) expect_error(outcome, ErrorCode::function_threw, {"no such point"});
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  const Communicator fresh = from_mpi(mpi_comm.get());
+  data.assign(data.size(), 2);
+  reduce(fresh, data, ReduceOp::sum, 0, {.algorithm = "binomial"});
+  if (job_rank() == 0) {
+    EXPECT_EQ(data, std::vector<double>(data.size(), 2 * job_size()));
+  }
+}
+
 TEST(FunctionOfARequest, ThatThrowsEndsTheRequestsBehindIt) {
   const OwnedComm mpi_comm(0, job_rank());
   const Communicator comm = from_mpi(mpi_comm.get());
