@@ -17,10 +17,14 @@ double us_since(Clock::time_point start) {
 }
 
 // This rank's time for `calls` calls in a row, started together with the others.
-double time_block_us(const Call& call, Run run, std::size_t calls) {
+double time_block_us(const Side& side, std::size_t calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   const Clock::time_point start = Clock::now();
-  for (std::size_t done = 0; done < calls; ++done) run(call);
+  std::size_t turn = 0;
+  for (std::size_t done = 0; done < calls; ++done) {
+    side.run(side.turns[turn]);
+    if (++turn == side.turns.size()) turn = 0;
+  }
   return us_since(start);
 }
 
@@ -31,26 +35,26 @@ double slowest(double time) {
 }
 
 // The least of a few, so that an interrupt does not make a short call look long.
-double undisturbed_block_us(const Call& call, Run run, std::size_t calls) {
+double undisturbed_block_us(const Side& side, std::size_t calls) {
   constexpr int tries = 5;
-  double least_us = slowest(time_block_us(call, run, calls));
-  for (int again = 1; again < tries; ++again) least_us = std::min(least_us, slowest(time_block_us(call, run, calls)));
+  double least_us = slowest(time_block_us(side, calls));
+  for (int again = 1; again < tries; ++again) least_us = std::min(least_us, slowest(time_block_us(side, calls)));
   return least_us;
 }
 
 // So many calls that the clock's own cost and resolution (some 30 ns) no longer count.
-std::size_t calls_per_repetition(const Call& call, Run run) {
+std::size_t calls_per_repetition(const Side& side) {
   constexpr double long_enough_us = 20;
   constexpr std::size_t most = 4096;
   std::size_t calls = 1;
-  while (calls < most && undisturbed_block_us(call, run, calls) < long_enough_us) calls *= 2;
+  while (calls < most && undisturbed_block_us(side, calls) < long_enough_us) calls *= 2;
   return calls;
 }
 
-void warm_up(const Call& call, Run run, const Effort& effort) {
+void warm_up(const Side& side, const Effort& effort) {
   const Clock::time_point start = Clock::now();
   for (std::size_t done = 0, look = 1; done < effort.warmup; ++done) {
-    run(call);
+    side.run(side.turns[done % side.turns.size()]);
     if (!effort.limit || done + 1 != look) continue;
     look *= 2;
     if (slowest(us_since(start)) > std::chrono::duration<double, std::micro>(*effort.limit).count() / 4) return;
@@ -83,10 +87,11 @@ class Countdown {
 }  // namespace
 
 OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort) {
-  warm_up(call, run, effort);
+  const Side side = {{call}, run};
+  warm_up(side, effort);
   OsuLatency latency;
   double total_us = 0;
-  for (Countdown countdown(effort); countdown.goes_on(); ++latency.iterations) total_us += time_block_us(call, run, 1);
+  for (Countdown countdown(effort); countdown.goes_on(); ++latency.iterations) total_us += time_block_us(side, 1);
 
   const double own_us = total_us / static_cast<double>(latency.iterations);
   MPI_Allreduce(&own_us, &latency.avg_us, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -96,29 +101,29 @@ OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort) 
   return latency;
 }
 
-std::vector<Samples> measure_interleaved(const Call& call, std::span<const Run> runs, const Effort& effort) {
-  std::vector<Samples> sides(runs.size());
-  for (std::size_t side = 0; side < runs.size(); ++side) {
-    warm_up(call, runs[side], effort);
-    sides[side].calls = calls_per_repetition(call, runs[side]);
+std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effort& effort) {
+  std::vector<Samples> all(sides.size());
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    warm_up(sides[side], effort);
+    all[side].calls = calls_per_repetition(sides[side]);
   }
 
-  std::vector<std::size_t> order(runs.size());
+  std::vector<std::size_t> order(sides.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937 same_on_all_ranks;
   for (Countdown countdown(effort); countdown.goes_on();) {
     std::shuffle(order.begin(), order.end(), same_on_all_ranks);
     for (const std::size_t side : order) {
-      const std::size_t calls = sides[side].calls;
-      sides[side].us.push_back(time_block_us(call, runs[side], calls) / static_cast<double>(calls));
+      const std::size_t calls = all[side].calls;
+      all[side].us.push_back(time_block_us(sides[side], calls) / static_cast<double>(calls));
     }
   }
 
-  for (Samples& samples : sides) {
+  for (Samples& samples : all) {
     MPI_Allreduce(MPI_IN_PLACE, samples.us.data(), static_cast<int>(samples.us.size()), MPI_DOUBLE, MPI_MAX,
                   MPI_COMM_WORLD);
   }
-  return sides;
+  return all;
 }
 
 }  // namespace chorus::bench

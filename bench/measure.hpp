@@ -36,11 +36,16 @@ struct Samples {
   std::size_t calls = 1;   ///< in one repetition
 };
 
+/// One of the ways to do something that are measured beside each other.
+struct Side {
+  std::vector<Call> turns;  ///< one or more, which take turns
+  Run run = nullptr;
+};
+
 /// Every function here is called by all ranks, with the same arguments but for the buffers.
 [[nodiscard]] OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort);
 
-/// Samples of each side in `runs`, repetition by repetition in turn, in an order drawn anew each time.
-[[nodiscard]] std::vector<Samples> measure_interleaved(const Call& call, std::span<const Run> runs,
-                                                       const Effort& effort);
+/// Samples of each side, repetition by repetition in turn, in an order drawn anew each time.
+[[nodiscard]] std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effort& effort);
 
 }  // namespace chorus::bench

@@ -30,9 +30,22 @@ Sizes are checked before they are timed, always. Without -i the repetitions are 
 where they would take more than about a second for a size.
 Exit code: 0; 1 wrong data or a failed call; 2 what was asked for cannot be done.)";
 
+constexpr const char* meaning_of_regret = R"(What the numbers are
+  Median  of repetitions of one algorithm. All that apply are measured in turn, in an order drawn anew each time.
+  Regret  the chosen one's median over the least, 1 where they are the same algorithm; 95 % bootstrap interval.
+With --json one line for each algorithm: with "chosen" besides what a latency test writes.)";
+
+constexpr const char* meaning_of_floor = R"(What the numbers are
+  First the node: a cache line's one way between ranks 0 and 1, then the rates of copying, of writing into and reading
+  from shared memory, and of adding two vectors, all ranks at once; of each the best of a few repetitions.
+  Floor   the longest of: the lines that must follow one another; what must be read and copied, at these rates; what
+          must be added. Measured anew before every size, as machines change.
+  Median  of repetitions as in a latency test, but no call overlaps another, not even a bcast.
+Ranks must share memory.)";
+
 // The arguments as they were typed.
 struct Arguments {
-  std::string collective;
+  std::string collective;  ///< empty: not given
   std::string sizes;
   std::optional<std::int64_t> iterations;
   std::optional<std::int64_t> warmup;
@@ -40,18 +53,28 @@ struct Arguments {
   Options options;
 };
 
-void declare(CLI::App& app, Arguments& arguments) {
-  Options& options = arguments.options;
-  app.set_version_flag("--version", "chorus-bench " CHORUS_VERSION);
-  app.add_option("COLLECTIVE", arguments.collective,
-                 joined(collective_names()) + "; all: one after another; list: print each with its algorithms")
-      ->required();
+// What every measurement understands.
+void declare_common(CLI::App& app, Arguments& arguments, const std::string& collectives) {
+  app.add_option("COLLECTIVE", arguments.collective, collectives);
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
       ->type_name("[MIN:]MAX");
   app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")->type_name("N");
   app.add_option("-x,--warmup", arguments.warmup, "calls before the clock runs [200, above 8192 bytes 10]")
       ->type_name("N");
+  app.add_option("--json", arguments.options.json_file, "also write one JSON object per measurement")
+      ->type_name("FILE");
+}
+
+void declare_reproducible(CLI::App& app, Options& options) {
+  app.add_flag("--reproducible", options.reproducible, "exact sums: the same bits for every order of the ranks");
+}
+
+void declare_latency(CLI::App& app, Arguments& arguments) {
+  Options& options = arguments.options;
+  app.set_version_flag("--version", "chorus-bench " CHORUS_VERSION);
+  declare_common(app, arguments,
+                 joined(collective_names()) + "; all: one after another; list: print each with its algorithms");
   app.add_flag("-c,--validation", options.check, "check the data after the timing too, and print the outcome");
   app.add_flag("-f,--full", options.full, "print the spread and the number of iterations too");
   app.add_option("--algorithm", options.algorithm, "an algorithm by name, or all of them, one table each [auto]")
@@ -59,9 +82,23 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--compare", arguments.compare, "measure MPI's own collective in turn with chorus and print the ratio")
       ->check(CLI::IsMember({"native"}).description(""))
       ->type_name("native");
-  app.add_flag("--reproducible", options.reproducible, "exact sums: the same bits for every order of the ranks");
-  app.add_option("--json", options.json_file, "also write one JSON object per line and size")->type_name("FILE");
+  declare_reproducible(app, options);
   app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")->type_name("FILE.svg");
+}
+
+void declare_subcommands(CLI::App& app, Arguments& arguments) {
+  constexpr const char* which = "the collective, or all [all]";
+  Options& options = arguments.options;
+  CLI::App* regret = app.add_subcommand(
+      "regret", "how much slower the algorithm that the library chooses is than the best of those that apply");
+  declare_common(*regret, arguments, which);
+  declare_reproducible(*regret, options);
+  regret->footer(meaning_of_regret);
+  regret->callback([&options] { options.measurement = Measurement::regret; });
+  CLI::App* floor = app.add_subcommand("floor", "how near each collective comes to the least that one node allows");
+  declare_common(*floor, arguments, which);
+  floor->footer(meaning_of_floor);
+  floor->callback([&options] { options.measurement = Measurement::floor; });
 }
 
 [[noreturn]] void refuse_name(const std::string& what, std::string_view name, std::span<const std::string_view> known) {
@@ -79,7 +116,7 @@ std::span<const Row> rows_of(std::string_view collective) {
     if (row.name == collective) return {&row, 1};
     names.push_back(row.name);
   }
-  names.insert(names.end(), {"all", "list"});
+  names.insert(names.end(), {"all", "list", "regret", "floor"});
   refuse_name("collective", collective, names);
 }
 
@@ -106,6 +143,10 @@ std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64
 
 Options interpret(Arguments& arguments) {
   Options& options = arguments.options;
+  if (arguments.collective.empty()) {
+    if (options.measurement == Measurement::latency) throw Refusal("COLLECTIVE is required (see --help)");
+    arguments.collective = "all";
+  }
   options.rows = rows_of(arguments.collective);
   try {
     if (!arguments.sizes.empty()) options.sizes = parse_size_range(arguments.sizes);
@@ -130,7 +171,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
                "chorus-bench");
   app.footer(meaning_of_the_numbers);
   Arguments arguments;
-  declare(app, arguments);
+  declare_latency(app, arguments);
+  declare_subcommands(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

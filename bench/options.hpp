@@ -17,8 +17,16 @@ struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What is measured of each collective.
+enum class Measurement {
+  latency,  ///< how long it takes
+  regret,   ///< how much longer by the algorithm that the library chooses than by the best
+  floor     ///< how near it comes to the least that the machine allows
+};
+
 /// What the command line asks for.
 struct Options {
+  Measurement measurement = Measurement::latency;
   std::span<const Row> rows;  ///< the collectives to measure, one or all
   SizeRange sizes;
   std::optional<std::size_t> iterations;  ///< empty: as many as the OSU benchmarks, within a limit of time

@@ -73,11 +73,17 @@ std::vector<Column> columns_of(const TableForm& form) {
 
 }  // namespace
 
-std::string heading(const TableForm& form) {
-  std::string text = fmt::format("\n# chorus {} Latency Test v{}\n", form.title, CHORUS_VERSION);
+std::string preamble(const TableForm& form, std::string_view test) {
+  std::string text = fmt::format("\n# chorus {} {} Test v{}\n", form.title, test, CHORUS_VERSION);
   if (form.has_size) text += "# Datatype: MPI_FLOAT.\n";
-  text += fmt::format("# Ranks: {}. Algorithm: {}.\n", form.ranks, form.algorithm);
+  text += fmt::format("# Ranks: {}.{}\n", form.ranks,
+                      form.algorithm.empty() ? "" : fmt::format(" Algorithm: {}.", form.algorithm));
   if (form.crowded) text += "# Note: more ranks than processors on a node: the times depend on the scheduler.\n";
+  return text;
+}
+
+std::string heading(const TableForm& form) {
+  std::string text = preamble(form, "Latency");
   if (form.compare) text += "# Ratio: chorus/MPI, medians, with a 95 % interval; below 1 chorus is faster.\n";
   for (const Column& column : columns_of(form)) text += padded(column.name, column.width);
   return text + "\n";
@@ -120,6 +126,8 @@ std::string json_line(const Point& point) {
     object["ratio_low"] = point.comparison->ratio.low;
     object["ratio_high"] = point.comparison->ratio.high;
   }
+  if (point.chosen) object["chosen"] = *point.chosen;
+  if (point.floor_us) object["floor_us"] = *point.floor_us;
   return object.dump() + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace chorus::bench {
 
@@ -31,12 +32,14 @@ struct Point {
   std::size_t calls_per_iteration = 1;  ///< calls in one of them
   double busbw_mb_s = 0;                ///< 10^6 bytes/s over the busiest link, by the median
   std::optional<Comparison> comparison = {};
+  std::optional<bool> chosen = {};      ///< of regret: whether the library would take `algorithm`
+  std::optional<double> floor_us = {};  ///< of floor: the least that the machine allows
 };
 
 /// Which table is printed.
 struct TableForm {
   std::string title;
-  std::string algorithm;
+  std::string algorithm;  ///< empty: none
   int ranks = 1;
   bool has_size = true;
   bool full = false;
@@ -48,6 +51,8 @@ struct TableForm {
 // The text form is that of the OSU benchmarks 7: comments with '#', then columns of fixed width. Each returns whole
 // lines.
 
+/// The comments above every table; `test` says what it shows, such as "Latency".
+[[nodiscard]] std::string preamble(const TableForm& form, std::string_view test);
 [[nodiscard]] std::string heading(const TableForm& form);
 [[nodiscard]] std::string line(const TableForm& form, const Point& point);
 /// The last line of a comparison; empty where there is nothing to compare.

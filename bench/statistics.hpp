@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -29,8 +28,8 @@ struct Estimate {
 
 /// median(a) / median(b), where a[i] and b[i] were measured side by side. The interval is the percentile bootstrap:
 /// pairs are drawn with replacement, so that what disturbed both sides of a pair stays together. Equal lengths, one or
-/// more; the same seed gives the same interval.
-[[nodiscard]] Estimate ratio_of_medians(std::span<const double> a, std::span<const double> b, std::uint64_t seed);
+/// more; the same samples give the same interval.
+[[nodiscard]] Estimate ratio_of_medians(std::span<const double> a, std::span<const double> b);
 
 /// The n-th root of the product of n positive values; one or more.
 [[nodiscard]] double geometric_mean(std::span<const double> values);

@@ -71,6 +71,28 @@ TEST(CommandLine, TakesAllCollectives) {
   EXPECT_EQ(options.rows.size(), table().size());
 }
 
+TEST(CommandLine, MeasuresRegretOfOneCollectiveOrAll) {
+  EXPECT_EQ(parse({"allreduce"}).measurement, Measurement::latency);
+  EXPECT_EQ(parse({"regret"}).rows.size(), table().size());
+  const Options options = parse({"regret", "bcast", "-m", "64K", "-i", "7", "-x", "3", "--json", "a.json"});
+  EXPECT_EQ(options.measurement, Measurement::regret);
+  ASSERT_EQ(options.rows.size(), 1U);
+  EXPECT_EQ(options.rows[0].name, "bcast");
+  EXPECT_EQ(options.sizes.max, 65536U);
+  EXPECT_EQ(options.iterations, 7U);
+  EXPECT_EQ(options.warmup, 3U);
+  EXPECT_EQ(options.json_file, "a.json");
+  EXPECT_TRUE(parse({"regret", "reduce", "--reproducible"}).reproducible);
+}
+
+TEST(CommandLine, MeasuresTheFloorOfOneCollectiveOrAll) {
+  EXPECT_EQ(parse({"floor", "-m", "8:64"}).rows.size(), table().size());
+  const Options options = parse({"floor", "scan"});
+  EXPECT_EQ(options.measurement, Measurement::floor);
+  ASSERT_EQ(options.rows.size(), 1U);
+  EXPECT_EQ(options.rows[0].name, "scan");
+}
+
 TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
   std::string text;
   ASSERT_FALSE(parse({"list"}, text));
@@ -85,6 +107,10 @@ TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({}), HasSubstr("COLLECTIVE is required"));
   EXPECT_THAT(refusal_of({"alreduce"}), HasSubstr("unknown collective 'alreduce': did you mean 'allreduce'?"));
   EXPECT_THAT(refusal_of({"lst"}), HasSubstr("did you mean 'list'?"));
+  EXPECT_THAT(refusal_of({"regrets"}), HasSubstr("did you mean 'regret'?"));
+  EXPECT_THAT(refusal_of({"regret", "alreduce"}), HasSubstr("did you mean 'allreduce'?"));
+  EXPECT_THAT(refusal_of({"regret", "bcast", "--algorithm", "line"}), HasSubstr("--algorithm"));
+  EXPECT_THAT(refusal_of({"floor", "bcast", "--reproducible"}), HasSubstr("--reproducible"));
   EXPECT_THAT(refusal_of({"allreduce", "--algorithm", "ring2"}),
               HasSubstr("unknown allreduce algorithm 'ring2': did you mean 'ring'?"));
   EXPECT_THAT(refusal_of({"allreduce", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
@@ -102,6 +128,10 @@ TEST(CommandLine, AnswersHelpAndVersionWithATextOnly) {
   std::string text;
   EXPECT_FALSE(parse({"--help"}, text));
   EXPECT_THAT(text, HasSubstr("What the numbers are"));
+  EXPECT_FALSE(parse({"regret", "--help"}, text));
+  EXPECT_THAT(text, HasSubstr("Regret "));
+  EXPECT_FALSE(parse({"floor", "--help"}, text));
+  EXPECT_THAT(text, HasSubstr("Floor "));
   EXPECT_FALSE(parse({"--version"}, text));
   EXPECT_THAT(text, testing::StartsWith("chorus-bench "));
 }

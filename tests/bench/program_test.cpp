@@ -150,6 +150,53 @@ TEST_F(Program, DrawsAPlot) {
   EXPECT_THAT(contents(path("out.svg")), HasSubstr("</svg>"));
 }
 
+TEST_F(Program, MeasuresRegretAmongTheAlgorithmsThatApply) {
+  for (const char* choice : {"", "env CHORUS_ALLREDUCE=ring"}) {
+    const Outcome outcome = run(3, "regret allreduce -m 512:1K -i 3 -x 1 --json " + path("out.json"), choice);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr("# chorus Allreduce Regret Test v"));
+    EXPECT_THAT(outcome.output, HasSubstr("# Regret of allreduce: geometric mean "));
+    std::map<std::size_t, std::vector<std::string>> measured, chosen;
+    for (const nlohmann::json& line : objects(contents(path("out.json")))) {
+      measured[line.at("bytes")].push_back(line.at("algorithm"));
+      if (line.at("chosen")) chosen[line.at("bytes")].push_back(line.at("algorithm"));
+    }
+    ASSERT_EQ(measured.size(), 2U);
+    for (const auto& [bytes, algorithms] : measured) {
+      EXPECT_THAT(algorithms, testing::IsSupersetOf({"ring", "native", "slot"}));
+      EXPECT_THAT(algorithms, Not(testing::Contains("line"))) << "is for shorter messages";
+      ASSERT_EQ(chosen[bytes].size(), 1U);
+      EXPECT_TRUE(*choice == '\0' || chosen[bytes][0] == "ring");
+      EXPECT_THAT(outcome.output, testing::ContainsRegex(fmt::format("\n{} +{} ", bytes, chosen[bytes][0])));
+    }
+  }
+}
+
+TEST_F(Program, MeasuresRegretOfAllCollectives) {
+  const Outcome outcome = run(2, "regret -m 64:64 -i 3 -x 1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("# chorus Barrier Regret Test v"));
+  EXPECT_THAT(outcome.output, HasSubstr("# chorus Reduce_scatter Regret Test v"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n# Regret of all collectives: "));
+}
+
+TEST_F(Program, MeasuresTheFloorOfEveryCollective) {
+  for (const int ranks : {2, 3}) {
+    const Outcome outcome = run(ranks, "floor -m 64:128 -i 3 -x 1 --json " + path("out.json"));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr("# chorus Node Speed Test v"));
+    EXPECT_THAT(outcome.output, HasSubstr("\n# Geometric mean of floor/median of all collectives: "));
+    std::map<std::string, int> lines;
+    for (const nlohmann::json& line : objects(contents(path("out.json")))) {
+      ++lines[line.at("collective")];
+      EXPECT_GT(line.at("floor_us"), 0.0);
+      EXPECT_EQ(line.at("valid"), true);
+    }
+    EXPECT_GT(lines.size(), 10U);
+    for (const auto& [collective, sizes] : lines) EXPECT_EQ(sizes, collective == "barrier" ? 1 : 2) << collective;
+  }
+}
+
 TEST_F(Program, MeasuresWithoutGnuplotAndSaysWhatToInstall) {
   const Outcome outcome = run(2, "reduce -m 4:8 -i 5 --plot " + path("out.svg"), "env PATH=/nonexistent");
   EXPECT_EQ(outcome.exit_code, 0);
@@ -192,6 +239,8 @@ TEST_F(Program, RefusesAWrongEnvironmentBeforeTheTable) {
     }
   }
 }
+
+TEST_F(Program, RefusesTheFloorOfOneRank) { expect_refused(run(1, "floor allreduce"), "floor of one rank"); }
 
 TEST_F(Program, NamesTheLimitOfTheSizesAndTheRemedy) {
   const std::string errors = run(2, "allreduce -m 4:99999999G").errors;

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compares chorus with the MPI library on this node, collective by collective:
+#   bench/compare_node.sh [OPTION...] [BUILD_FOLDER...]      (default: build)
+#   -r RANKS         numbers of ranks, as in "2 4 8" [2]; each bound to a core of its own where there are enough
+#   -c COLLECTIVES   as in "bcast reduce" [those that programs use most]
+#   -m [MIN:]MAX     sizes [4:4M]
+#   -i N             repetitions for each size [as many as take about a second]
+#   -o FOLDER        where the results go [build/results]
+# Of each build folder, one with Open MPI and one with MPICH perhaps, and number of ranks it prints a table of the ratios
+# and leaves FOLDER/BUILD-MPI-RANKS: the table, and of each collective the JSON and, where there is gnuplot, the plot.
+# FOLDER/machine.txt says what was measured, when and where.
+# Exit code: 0; 1 where a benchmark failed; 2 for a wrong command line or a build folder without chorus-bench.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+ranks=2 sizes=4:4M results=$root/build/results repetitions=()
+collectives="barrier bcast reduce allreduce reduce_scatter_block allgather alltoall gather scatter scan"
+usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
+while getopts hr:c:m:i:o: option; do
+  case $option in
+    r) ranks=$OPTARG ;;
+    c) collectives=$OPTARG ;;
+    m) sizes=$OPTARG ;;
+    i) repetitions=(-i "$OPTARG") ;;
+    o) results=$OPTARG ;;
+    h) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -gt 0 ] || set -- "$root/build"
+
+for build in "$@"; do
+  [ -x "$build/bench/chorus-bench" ] && continue
+  echo "compare_node.sh: there is no $build/bench/chorus-bench: build it first, or name another build folder" >&2
+  exit 2
+done
+
+# of_build VARIABLE BUILD_FOLDER: such as the MPI library that it was built with.
+of_build() { pkg-config "--variable=$1" "$2/meson-private/chorus.pc"; }
+mpi_of() { echo "$(of_build mpi "$1") $(of_build mpi_version "$1")"; }
+
+describe_machine() {
+  model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+  if command -v lscpu >/dev/null; then model=$(lscpu | sed -n 's/^Model name: *//p' | head -n 1); fi
+  echo "date: $(date -u '+%Y-%m-%d %H:%M UTC')"
+  echo "commit: $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
+  echo "processor: $model, $(nproc) cores"
+  echo "kernel: $(uname -sr)"
+  echo "load: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+  for build in "$@"; do echo "build: $(basename "$build") with $(mpi_of "$build")"; done
+}
+
+# compare BUILD_FOLDER RANKS FOLDER: measures every collective, then prints the table.
+compare() {
+  build=$1 number=$2 folder=$3
+  measured=() plot=()
+  for collective in $collectives; do
+    if [ "$collective" != barrier ]; then plot=(--plot "$folder/$collective.svg"); else plot=(); fi
+    echo "$collective on $number ranks ..." >&2
+    if "$root/scripts/launch" "$build" "$number" "$build/bench/chorus-bench" "$collective" -m "$sizes" \
+       --compare native --json "$folder/$collective.json" "${repetitions[@]}" "${plot[@]}" >"$folder/$collective.txt"; then
+      measured+=("$folder/$collective.json")
+    else
+      failed=1
+    fi
+  done
+  [ "${#measured[@]}" -eq 0 ] ||
+    "$root/bench/compare_table.py" "$(mpi_of "$build"), $number ranks" "${measured[@]}" | tee "$folder/table.txt"
+}
+
+failed=0
+mkdir -p "$results"
+describe_machine "$@" | tee "$results/machine.txt"
+for build in "$@"; do
+  for number in $ranks; do
+    folder=$results/$(basename "$build")-$(of_build mpi "$build")-$number
+    mkdir -p "$folder"
+    rm -f "$folder"/*.json "$folder"/*.svg "$folder"/*.txt
+    compare "$build" "$number" "$folder"
+  done
+done
+exit "$failed"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace chorus::bench {
+
+void Console::show(const std::string& what) { progress_.show(fmt::format("{} ({} of {})", what, ++done_, steps_)); }
+
+void Console::say(const std::string& text) {
+  progress_.clear();
+  if (rank_ != 0) return;
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+void Console::warn(const std::string& text) {
+  progress_.clear();
+  if (rank_ == 0) fmt::print(stderr, "chorus-bench: {}\n", text);
+}
+
+}  // namespace chorus::bench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace chorus::bench {
+
+/// What a node does at best: the least times of a few repetitions, in each that of the slowest rank. All rates are in
+/// megabytes (10^6 bytes) a second and rank, while every rank does the same.
+struct NodeSpeed {
+  /// From one rank to another through shared memory.
+  struct Way {
+    double write = 0;  ///< from private memory over what another rank has read
+    double read = 0;   ///< what another rank has just written so, into private memory
+  };
+  double line_us = 0;  ///< one way of a cache line between ranks 0 and 1: half of a round of two flags
+  double copy = 0;     ///< private to private memory
+  Way cached;          ///< written by plain stores
+  Way streamed;        ///< written past the caches
+  double reduce = 0;   ///< bytes of the result of two inputs, private to private memory
+
+  [[nodiscard]] double read() const noexcept { return std::max(cached.read, streamed.read); }
+};
+
+/// Measures the node of a job whose ranks share memory. Every function is called by all ranks.
+class NodeMeter {
+ public:
+  /// For sizes up to `largest` bytes, or up to what the ranks' shares of the meter's 32 MiB of shared memory hold.
+  /// Throws   Refusal on every rank where there are fewer than two ranks, or some that do not share memory.
+  explicit NodeMeter(std::size_t largest);
+  ~NodeMeter();
+  NodeMeter(const NodeMeter&) = delete;
+  NodeMeter& operator=(const NodeMeter&) = delete;
+
+  /// With messages of `bytes`; of shorter ones than 16 KiB, which the clock cannot tell apart, and of longer ones than
+  /// the meter is made for, as with the nearest that it measures. Takes some milliseconds.
+  [[nodiscard]] NodeSpeed measure(std::size_t bytes);
+
+ private:
+  /// The part of the shared memory that belongs to `rank`.
+  struct Area {
+    std::byte* flag = nullptr;  ///< alone in its cache line
+    std::byte* data = nullptr;
+  };
+  [[nodiscard]] Area area_of(int rank) const;
+  [[nodiscard]] double line_us();
+  void measure_ways(std::size_t bytes, NodeSpeed& speed);
+
+  int rank_ = 0, ranks_ = 1;
+  std::size_t longest_;
+  MPI_Win window_ = MPI_WIN_NULL;
+  Area mine_, next_;           ///< of this rank and of the one after it
+  std::byte* peer_ = nullptr;  ///< the flag of rank 1 on rank 0 and of rank 0 elsewhere
+  std::vector<std::byte> in_, out_;
+};
+
+}  // namespace chorus::bench

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include "algorithm.hpp"
+#include "memory.hpp"
+#include "transport/communicator_state.hpp"
+
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+
+namespace chorus::bench {
+namespace {
+
+bool on_all_ranks(bool here) {
+  int all = here ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all == 1;
+}
+
+/// The largest size whose buffers fit into the memory of every rank.
+std::size_t largest_size(const Row& row, int ranks) {
+  const auto count = static_cast<std::size_t>(ranks);  // the least input of whole elements for every row
+  const Lengths lengths = row.lengths(count, count);
+  return memory_per_rank() / (lengths.in + lengths.out) * count;
+}
+
+Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks) {
+  return row.lengths(sizes.back() / sizeof(float), static_cast<std::size_t>(ranks));
+}
+
+}  // namespace
+
+Buffer::Buffer(std::size_t count) {
+  constexpr std::size_t page = 4096;
+  const std::size_t bytes = (count * sizeof(float) + page) / page * page;
+  data_.reset(static_cast<float*>(std::aligned_alloc(page, bytes)));
+  if (!data_) {
+    throw std::runtime_error(fmt::format("-m: no memory for a buffer of {} bytes; give a smaller MAX", bytes));
+  }
+}
+
+void Buffer::Free::operator()(float* data) const { std::free(data); }
+
+std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ranks) {
+  if (!row.has_size) return {0};
+  std::vector<std::size_t> sizes;
+  for (const std::size_t wanted : doubling_sizes(options.sizes)) {
+    const std::size_t size = fitting_size(row, wanted, ranks);
+    if (size != 0 || wanted == 0) sizes.push_back(size);
+  }
+  if (sizes.empty()) {
+    throw Refusal(
+        fmt::format("-m: {} bytes are less than one float32 for each of the {} ranks", options.sizes.max, ranks));
+  }
+  if (const std::size_t limit = largest_size(row, ranks); sizes.back() > limit) {
+    throw Refusal(
+        fmt::format("-m: {} bytes are too many: a rank's share of the memory holds the buffers of {} for up to {} "
+                    "bytes; give a smaller MAX, or spread the ranks over more nodes",
+                    sizes.back(), row.name, limit));
+  }
+  if (options.compare && sizes.back() / sizeof(float) > std::numeric_limits<int>::max()) {
+    throw Refusal("--compare: MPI counts no more than 2^31 - 1 elements, 8 GiB");
+  }
+  return sizes;
+}
+
+Subject::Subject(const Options& options, const Row& row, const Communicator& world, Console& console)
+    : options_(options),
+      row_(row),
+      world_(world),
+      console_(console),
+      sizes_(sizes_of(options, row, world.size())),
+      in_(longest(row_, sizes_, world.size()).in),
+      out_(longest(row_, sizes_, world.size()).out) {}
+
+Call Subject::call_of(std::string_view algorithm, std::size_t bytes) const {
+  const auto ranks = static_cast<std::size_t>(world_.size());
+  const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
+  Call call = {.world = world_, .in = in_.first(lengths.in), .out = out_.first(lengths.out), .options = {}};
+  call.options.reproducible = options_.reproducible;
+  if (algorithm != "auto") call.options.algorithm = algorithm;
+  return call;
+}
+
+// The communicator is asked by a call: what it remembers afterwards is the answer.
+std::string Subject::chosen_algorithm(std::size_t bytes) {
+  auto& choices = world_.state().choices;
+  choices.fill({});
+  row_.chorus(call_of("auto", bytes));
+  const auto answer = std::ranges::find_if(choices, [](const auto& choice) { return choice.algorithm != nullptr; });
+  return std::string(static_cast<const Algorithm*>(answer->algorithm)->name);
+}
+
+Point Subject::point_of(std::string_view algorithm, std::size_t bytes) const {
+  return {.collective = std::string(row_.name),
+          .algorithm = std::string(algorithm),
+          .ranks = world_.size(),
+          .bytes = bytes};
+}
+
+bool Subject::try_out(const Call& call, Point& point) {
+  try {
+    point.valid = validate(call, row_.chorus, point, "chorus");
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_supported) throw;
+    point.applies = false;
+  }
+  return point.applies;
+}
+
+bool Subject::validate(const Call& call, Run run, const Point& point, const char* side) {
+  const bool right = on_all_ranks(row_.validate(call, run));
+  if (!right) {
+    const std::string size = row_.has_size ? fmt::format(" of {} bytes", point.bytes) : "";
+    console_.warn(fmt::format("{} {}{}: wrong result of {}", row_.name, point.algorithm, size, side));
+  }
+  return right;
+}
+
+void Subject::note(const Samples& samples, Point& point) const {
+  point.us = quartiles(samples.us);
+  point.iterations = samples.us.size();
+  point.calls_per_iteration = samples.calls;
+  point.busbw_mb_s = static_cast<double>(point.bytes) * row_.bus_factor(world_.size()) / point.us.median;
+}
+
+Effort Subject::effort(std::size_t bytes, double seconds) const {
+  constexpr std::size_t largest_small = 8192;
+  const bool small = bytes <= largest_small;
+  Effort effort = {.repetitions = options_.iterations.value_or(small ? 10000 : 1000),
+                   .warmup = options_.warmup.value_or(small ? 200 : 10),
+                   .limit = {}};
+  if (!options_.iterations) effort.limit = std::chrono::duration<double>(seconds);
+  return effort;
+}
+
+}  // namespace chorus::bench

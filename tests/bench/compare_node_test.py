@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""compare_node_test.py COMPARE_NODE BUILD_FOLDER: runs the comparison for a moment and reads what it leaves behind."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+script, build = sys.argv[1:3]
+
+
+def run(*arguments):
+    return subprocess.run([script, *arguments], capture_output=True, text=True, timeout=200, check=False)
+
+
+class Comparison(unittest.TestCase):
+    def test_prints_a_table_for_each_number_of_ranks_and_leaves_what_was_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = run("-r", "2 3", "-m", "4:8", "-i", "3", "-c", "barrier bcast", "-o", folder, build)
+            self.assertEqual(outcome.returncode, 0, outcome.stderr)
+            for ranks in (2, 3):
+                self.assertIn(f", {ranks} ranks: chorus/MPI", outcome.stdout)
+                (results,) = pathlib.Path(folder).glob(f"*-{ranks}")
+                self.assertIn("\nsize     barrier  bcast\n", (results / "table.txt").read_text(encoding="utf-8"))
+                points = (results / "bcast.json").read_text(encoding="utf-8").splitlines()
+                self.assertEqual([json.loads(point)["bytes"] for point in points], [4, 8])
+                self.assertEqual(json.loads(points[0])["ranks"], ranks)
+            machine = pathlib.Path(folder, "machine.txt").read_text(encoding="utf-8")
+            self.assertTrue(outcome.stdout.startswith(machine))
+            for key in ("date", "commit", "processor", "kernel", "load", "build"):
+                self.assertRegex(machine, f"(?m)^{key}: .+$")
+
+    def test_goes_on_after_a_failed_collective_and_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = run("-m", "4:4", "-i", "3", "-c", "bcats bcast", "-o", folder, build)
+            self.assertEqual(outcome.returncode, 1)
+            self.assertIn("did you mean 'bcast'", outcome.stderr)
+            self.assertIn("\nsize     bcast\n", outcome.stdout)
+
+    def test_refuses_a_folder_without_the_benchmark(self):
+        outcome = run("/nonexistent")
+        self.assertEqual(outcome.returncode, 2)
+        self.assertIn("there is no /nonexistent/bench/chorus-bench", outcome.stderr)
+
+    def test_refuses_an_unknown_option(self):
+        outcome = run("-z")
+        self.assertEqual(outcome.returncode, 2)
+        self.assertIn("-r RANKS", outcome.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
