@@ -83,7 +83,8 @@ TEST(ChorusInfoTransports, ShowsThatEveryKindOfSharedMemoryIsShared) {
     const auto [exit_code, output] =
         run(MPIRUN " -n 2 env CHORUS_SHARED_MEMORY=" + std::string(kind) + " " CHORUS_INFO " transports");
     EXPECT_EQ(exit_code, 0);
-    EXPECT_NE(output.find("ranks 2, kernels 1, groups that share memory 1"), std::string::npos) << kind << ": " << output;
+    EXPECT_NE(output.find("ranks 2, kernels 1, groups that share memory 1"), std::string::npos)
+        << kind << ": " << output;
   }
 }
 
