@@ -40,8 +40,8 @@ std::string regret_summary(const std::string& what, std::span<const Regret> regr
   const Regret& worst = *std::ranges::max_element(regrets, {}, [](const Regret& regret) { return regret.ratio.value; });
   if (worst.ratio.value > 1) {
     const std::string size = worst.has_size ? fmt::format(" of {} bytes", worst.bytes) : "";
-    text += fmt::format(", worst {:.3f}: {}{} by {} instead of {}", worst.ratio.value, worst.collective, size,
-                        worst.chosen, worst.best);
+    text += fmt::format(", worst {:.3f} [{:.3f}, {:.3f}]: {}{} by {} instead of {}", worst.ratio.value, worst.ratio.low,
+                        worst.ratio.high, worst.collective, size, worst.chosen, worst.best);
   }
   return text + "\n";
 }

@@ -48,7 +48,8 @@ TEST(RegretTable, OfABarrierHasNoSize) {
 
 TEST(RegretSummary, HasTheMeanAndTheWorst) {
   EXPECT_EQ(regret_summary("bcast", std::vector{right_choice(), wrong_choice()}),
-            "# Regret of bcast: geometric mean 2.000, interval above 1 at 1 of 2, worst 4.000: bcast of 4096 bytes by "
+            "# Regret of bcast: geometric mean 2.000, interval above 1 at 1 of 2, worst 4.000 [3.500, 4.500]: bcast of "
+            "4096 bytes by "
             "scatter_allgather instead of line\n");
 }
 
