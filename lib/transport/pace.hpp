@@ -22,7 +22,7 @@ struct Pace {
 };
 
 /// Measures it; every rank of `memory` calls it, and each gets a measurement of its own. Takes some tenths of a
-/// millisecond where every rank has a core; where not, it says nothing.
+/// millisecond where every rank has a core. Where two stay on one core all the time, nothing is known afterwards.
 Task<Pace> measure_pace(SharedGroup& memory);
 
 /// What this process has measured or been told, so that its next communicators need not measure again.
