@@ -9,14 +9,6 @@
 
 namespace chorus {
 
-/// Below this many bytes plain stores into shared memory are faster than streamed ones, or lose little.
-inline constexpr std::size_t streaming_from = 4096;
-
-/// How `bytes` are best written into a slot of `memory`.
-inline kernels::Store store_for(const SharedGroup& memory, std::size_t bytes) noexcept {
-  return bytes >= streaming_from && memory.streams() ? kernels::Store::streamed : kernels::Store::cached;
-}
-
 /// Data that travels in the cache line of the arrival.
 struct InLine {
   static constexpr int slots = line_slots;
@@ -35,7 +27,7 @@ struct InSlot {
   static std::size_t capacity(const Problem& problem) { return problem.slot_bytes; }
   static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
                     std::size_t offset = 0) {
-    kernels::copy(memory.slot(round, memory.rank()) + offset, data, bytes, store_for(memory, bytes));
+    memory.put(memory.slot(round, memory.rank()) + offset, data, bytes);
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.slot(round, rank); }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }

@@ -34,15 +34,15 @@ std::size_t segment_of(const Call& call, std::size_t slot_bytes) {
 
 /// One segment of this rank: `before` is the reduction over the ranks before it, null on the first; `slot` is for the
 /// rank behind, null on the last.
-void combine(const Reduction& reduction, const Arguments& segment, const std::byte* before, std::byte* slot,
-             std::size_t bytes, kernels::Store store) {
+void combine(SharedGroup& memory, const Reduction& reduction, const Arguments& segment, const std::byte* before,
+             std::byte* slot, std::size_t bytes) {
   const std::byte* const both[] = {before, segment.in};
   if (before == nullptr) {
-    if (slot != nullptr) kernels::copy(slot, segment.in, bytes, store);
+    if (slot != nullptr) memory.put(slot, segment.in, bytes);
     if (has_own(segment.call)) copy_unless_same(segment.out, segment.in, bytes);
   } else if (has_own(segment.call)) {
     reduction.all(segment.out, both, bytes);
-    if (slot != nullptr) kernels::copy(slot, segment.out, bytes, store);
+    if (slot != nullptr) memory.put(slot, segment.out, bytes);
   } else {
     if (slot != nullptr) reduction.all(slot, both, bytes);
     copy_unless_same(segment.out, before, bytes);
@@ -80,8 +80,8 @@ Task<> run(Transport& transport, Arguments arguments) {
     const std::size_t bytes = std::min(segment, all - done);
     const Round round = co_await memory.open(data_slots);
     if (!first) co_await memory.arrival(round, me - 1);
-    combine(reduction, rest, first ? nullptr : memory.slot(round, me - 1), last ? nullptr : memory.slot(round, me),
-            bytes, store_for(memory, bytes));
+    combine(memory, reduction, rest, first ? nullptr : memory.slot(round, me - 1),
+            last ? nullptr : memory.slot(round, me), bytes);
     memory.arrive(round);
     rest.in += bytes;
     rest.out += bytes;

@@ -143,8 +143,7 @@ class Passage {
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
     } else {
-      kernels::copy(own(round, entry.begin), arguments_.in + section.offset, section.bytes,
-                    store_for(memory_, section.bytes));
+      memory_.put(own(round, entry.begin), arguments_.in + section.offset, section.bytes);
       end = entry.begin + section.bytes;
     }
     std::memcpy(own(round, place_of_entry(peer)), &entry, sizeof entry);

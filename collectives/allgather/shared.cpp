@@ -32,7 +32,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   do {
     const std::size_t bytes = std::min(memory.slot_bytes(), all - done);
     const Round round = co_await memory.open(data_slots);
-    kernels::copy(memory.slot(round, memory.rank()), mine + done, bytes, store_for(memory, bytes));
+    memory.put(memory.slot(round, memory.rank()), mine + done, bytes);
     memory.arrive(round);
     copy_unless_same(block(memory.rank()) + done, mine + done, bytes);
     co_await memory.arrivals(round);

@@ -42,12 +42,12 @@ Traffic traffic(const Problem& problem) {
 }
 
 /// Copies all of `in` but this rank's piece into this rank's slot.
-void copy_in(const SharedGroup& memory, Round round, const Pieces& pieces, ConstBytes in) {
+void copy_in(SharedGroup& memory, Round round, const Pieces& pieces, ConstBytes in) {
   std::byte* slot = memory.slot(round, memory.rank());
   const std::size_t begin = pieces.offset(memory.rank());
   const std::size_t end = pieces.offset(memory.rank() + 1);
-  kernels::copy(slot, in.data(), begin, store_for(memory, begin));
-  kernels::copy(slot + end, in.data() + end, in.size() - end, store_for(memory, in.size() - end));
+  memory.put(slot, in.data(), begin);
+  memory.put(slot + end, in.data() + end, in.size() - end);
 }
 
 /// Reduces this rank's piece of everybody's slot into `out` and into this rank's slot of the next round.
@@ -61,7 +61,7 @@ void reduce_own(SharedGroup& memory, Round round, const Pieces& pieces, const Re
     const std::span<const std::byte*> inputs = memory.slots(round, offset);
     inputs[me] = chunk.in + offset;
     reduction.all(chunk.out + offset, inputs, bytes);
-    kernels::copy(memory.slot(round + 1, memory.rank()) + offset, chunk.out + offset, bytes, store_for(memory, bytes));
+    memory.put(memory.slot(round + 1, memory.rank()) + offset, chunk.out + offset, bytes);
   }
 }
 

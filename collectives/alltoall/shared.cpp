@@ -38,8 +38,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     const Round round = co_await memory.open(data_slots);
     for (int step = 1; step < memory.size(); ++step) {
       const int peer = (me + step) % memory.size();
-      kernels::copy(memory.slot(round, me) + place(peer), arguments.in + offset(peer) + done, bytes,
-                    store_for(memory, bytes));
+      memory.put(memory.slot(round, me) + place(peer), arguments.in + offset(peer) + done, bytes);
     }
     memory.arrive(round);
     co_await memory.arrivals(round);

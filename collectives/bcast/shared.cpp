@@ -38,7 +38,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     const Round round = co_await memory.open(data_slots);
     std::byte* slot = memory.slot(round, root);
     if (memory.rank() == root) {
-      kernels::copy(slot, arguments.in + done, bytes, store_for(memory, bytes));
+      memory.put(slot, arguments.in + done, bytes);
       memory.arrive(round);
     } else {
       memory.arrive(round);

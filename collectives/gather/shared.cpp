@@ -47,7 +47,7 @@ Task<> run(Transport& transport, Arguments arguments) {
         kernels::copy(block(peer) + done, memory.slot(round, peer), bytes, kernels::Store::cached);
       }
     } else {
-      kernels::copy(memory.slot(round, memory.rank()), arguments.in + done, bytes, store_for(memory, bytes));
+      memory.put(memory.slot(round, memory.rank()), arguments.in + done, bytes);
       memory.arrive(round);
     }
     done += bytes;

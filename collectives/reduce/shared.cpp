@@ -50,7 +50,7 @@ Task<> run(Transport& transport, Arguments arguments) {
       inputs[me] = arguments.in + done;
       reduction.all(arguments.out + done, inputs, bytes);
     } else {
-      kernels::copy(memory.slot(round, memory.rank()), arguments.in + done, bytes, store_for(memory, bytes));
+      memory.put(memory.slot(round, memory.rank()), arguments.in + done, bytes);
       memory.arrive(round);
     }
     done += bytes;

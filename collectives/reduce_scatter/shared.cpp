@@ -38,7 +38,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   for (std::size_t window = 0; window < all; window += slot) {
     const std::size_t bytes = std::min(slot, all - window);
     const Round round = co_await memory.open(data_slots);
-    kernels::copy(memory.slot(round, memory.rank()), arguments.in + window, bytes, store_for(memory, bytes));
+    memory.put(memory.slot(round, memory.rank()), arguments.in + window, bytes);
     memory.arrive(round);
     co_await memory.arrivals(round);
     const std::size_t begin = std::max(mine.offset, window);

@@ -46,7 +46,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     const Round round = co_await memory.open(data_slots);
     for (int step = 1; step < memory.size(); ++step) {
       const int owner = (me + step) % memory.size();
-      kernels::copy(memory.slot(round, me) + place(owner), in_block(owner) + done, bytes, store_for(memory, bytes));
+      memory.put(memory.slot(round, me) + place(owner), in_block(owner) + done, bytes);
     }
     memory.arrive(round);
     co_await memory.arrivals(round);

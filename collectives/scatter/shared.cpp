@@ -48,7 +48,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     if (me == root) {
       for (int step = 1; step < memory.size(); ++step) {
         const int peer = (root + step) % memory.size();
-        kernels::copy(place(round, peer), block(peer) + done, bytes, store_for(memory, bytes));
+        memory.put(place(round, peer), block(peer) + done, bytes);
       }
       memory.arrive(round);
     } else {

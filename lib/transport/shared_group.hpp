@@ -5,7 +5,7 @@
 #include "base/call.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
-#include "transport/pace.hpp"
+#include "transport/slot_writer.hpp"
 
 #include <array>
 #include <atomic>
@@ -97,9 +97,7 @@ class SharedGroup {
   [[nodiscard]] int rank() const noexcept { return members_.rank; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.regions.size()); }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return members_.slot_bytes; }
-  /// True where long data is better streamed into a slot than stored: unless plain stores were measured to be faster.
-  [[nodiscard]] bool streams() const noexcept { return pace_.streamed >= pace_.cached; }
-  void set_pace(const Pace& pace) noexcept { pace_ = pace; }
+  void set_pace(const Pace& pace) noexcept { writer_.set_pace(pace); }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];
   }
@@ -168,6 +166,15 @@ class SharedGroup {
     }
   }
 
+  /// Copies `bytes` from `data` to `place` in a slot of this rank, in the way that is faster at the moment.
+  void put(std::byte* place, const std::byte* data, std::size_t bytes) {
+    if (bytes < SlotWriter::timed_from) {
+      writer_.write(place, data, bytes);
+    } else {
+      writer_.write_timed(place, data, bytes);
+    }
+  }
+
   // For reports and failures; any time, any rank.
 
   /// The record of the last calls of `rank`: the one with `number`, or its latest for number 0.
@@ -220,7 +227,7 @@ class SharedGroup {
   std::uint64_t signature_ = 0;
   std::uint64_t calls_begun_ = 0;
   Round round_ = 0;  // the last one opened
-  Pace pace_;
+  SlotWriter writer_;
   Round known_ = 0;  // everybody has arrived at this round, so has left all before it
   std::vector<const std::byte*> places_;
 };

@@ -31,18 +31,6 @@ TEST(MeasuredPace, IsUnknownWhereRanksShareACore) {
   });
 }
 
-TEST(MeasuredPace, DecidesHowLongDataIsWritten) {
-  on_every_rank({.kind = WorldKind::threads, .ranks = 1, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
-    SharedGroup& memory = *transport.shared();
-    if (!memory.streams()) throw std::logic_error("where nothing is known it streams");
-    memory.set_pace({.cached = 9, .streamed = 10});
-    if (!memory.streams()) throw std::logic_error("streaming is faster");
-    memory.set_pace({.cached = 11, .streamed = 10});
-    if (memory.streams()) throw std::logic_error("plain stores are faster");
-    co_return;
-  });
-}
-
 TEST(MeasuredPace, MakesSharedMemoryFasterInTheModelByAsMuchAsItBeatsStreaming) {
   const double built_in = LinkModel().shared.megabytes_per_second;
   EXPECT_EQ(LinkModel::of({}).shared.megabytes_per_second, built_in);
