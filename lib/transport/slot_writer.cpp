@@ -35,9 +35,9 @@ kernels::Store FasterWay::next() noexcept {
 void FasterWay::took(kernels::Store way, double time) noexcept {
   Times& mine = times(way);
   mine.last[mine.count++ % samples] = time;
-  const Times& used = times(now_);
-  const Times& unused = times(other(now_));
-  if (used.count >= samples && unused.count >= samples && unused.median() * margin < used.median()) now_ = other(now_);
+  const kernels::Store unused = other(now_);
+  if (times(now_).count < samples || times(unused).count < samples) return;
+  if (cost(unused) * margin < cost(now_)) now_ = unused;
 }
 
 void SlotWriter::write_timed(std::byte* place, const std::byte* data, std::size_t bytes) {

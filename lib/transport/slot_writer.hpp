@@ -13,7 +13,8 @@ namespace chorus {
 /// Which of two ways of writing is faster, found out while writing: cores near each other prefer plain stores, distant
 /// ones streamed stores, several times in either case, and the system may move a rank, or its machine, at any time.
 /// The way in use is timed always, the other one now and then; the median of three writes counts, so that neither an
-/// interruption nor a slot that happened to lie in a cache decides.
+/// interruption nor a slot that happened to lie in a cache decides. A streamed write counts for more than it takes, as
+/// who reads it has to fetch it from memory.
 class FasterWay {
  public:
   /// To begin with.
@@ -29,7 +30,8 @@ class FasterWay {
   static constexpr std::uint32_t samples = 3;
   static constexpr std::uint32_t from_look_to_look = 768;  ///< writes
   static constexpr std::uint32_t first_look = 8;
-  static constexpr double margin = 1.5;  ///< by which the other must be faster
+  static constexpr double streamed_counts = 3;
+  static constexpr double margin = 1.2;  ///< by which the other must be faster
 
   struct Times {
     std::array<double, samples> last{};
@@ -40,6 +42,9 @@ class FasterWay {
     return way == kernels::Store::cached ? kernels::Store::streamed : kernels::Store::cached;
   }
   [[nodiscard]] Times& times(kernels::Store way) noexcept { return times_[static_cast<std::size_t>(way)]; }
+  [[nodiscard]] double cost(kernels::Store way) noexcept {
+    return times(way).median() * (way == kernels::Store::streamed ? streamed_counts : 1);
+  }
 
   kernels::Store now_ = kernels::Store::streamed;
   std::uint32_t writes_ = 0;

@@ -35,12 +35,12 @@ TEST(FasterWay, FollowsWhereCoresMove) {
 
 TEST(FasterWay, StaysWhereTheOtherIsLittleFaster) {
   FasterWay way;
-  EXPECT_EQ(write(way, 768, {{Store::streamed, 1.2}, {Store::cached, 1}}), 765) << "all but three looks at the other";
+  EXPECT_EQ(write(way, 768, {{Store::streamed, 1}, {Store::cached, 2.9}}), 765) << "all but three looks at the other";
 }
 
 TEST(FasterWay, IsNotMovedByOneInterruption) {
   FasterWay way;
-  write(way, 800, {{Store::streamed, 1}, {Store::cached, 1}});
+  write(way, 800, {{Store::streamed, 1}, {Store::cached, 3}});
   write(way, 1, {{Store::streamed, 1000}, {Store::cached, 1}});
   EXPECT_EQ(way.now(), Store::streamed);
 }
