@@ -21,7 +21,7 @@ struct Steps {
     if (!last) Place::write(memory, round, arguments.in, arguments.call.bytes());
   }
   static Awaited awaited(const SharedGroup& memory, const Arguments& /*arguments*/) {
-    return memory.rank() == 0 ? Awaited::nobody : Awaited::those_before;
+    return memory.rank() == 0 ? Awaited::nobody : Awaited::givers_before;
   }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     const auto before = static_cast<std::size_t>(memory.rank());

@@ -29,7 +29,7 @@ struct Steps {
     Place::write(memory, round, arguments.in + behind, offset(arguments, memory.size()) - behind, behind);
   }
   static Awaited awaited(const SharedGroup& memory, const Arguments& arguments) {
-    return is_root(memory, arguments) ? Awaited::nobody : Awaited::root;
+    return is_root(memory, arguments) ? Awaited::nobody : Awaited::giving_root;
   }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     if (is_root(memory, arguments) && arguments.in == arguments.out) return;

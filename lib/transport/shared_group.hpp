@@ -121,20 +121,16 @@ class SharedGroup {
     if (const std::optional<Round> needed = needed_for(round, slots)) wait_until_left(*needed);
     return round;
   }
-  void wait_for(Round round, int peer) {
-    if (!has_arrived(round, peer)) wait_longer_for(round, peer);
-    __builtin_prefetch(&line(peer, round + 1));  // a rank that waits for nobody may have written it
-  }
   void wait_for_all(Round round) {
     for (int peer = 0; peer < size(); ++peer) {
       if (!has_arrived(round, peer)) wait_longer_for(round, peer);
     }
     known_ = round;
   }
-  void wait_for_those_before(Round round) {
-    for (int peer = 0; peer < rank(); ++peer) {
-      if (!has_arrived(round, peer)) wait_longer_for(round, peer);
-    }
+  /// For a peer who waits for nobody: it may have written the line of the next round, which is fetched meanwhile.
+  void wait_for_giver(Round round, int peer) {
+    if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+    __builtin_prefetch(&line(peer, round + 1));
   }
   /// Drives `task` until it is done: for what a collective cannot do without a coroutine. Throws what it threw.
   void drive(Task<> task) { waiter_.drive(std::move(task)); }
