@@ -49,7 +49,7 @@ TEST(SlotWriter, WritesTheSameInEachWay) {
   for (const bool streams : {false, true}) {
     SlotWriter writer;
     writer.set_pace({.cached = streams ? 1.0 : 2.0, .streamed = streams ? 2.0 : 1.0});
-    for (const std::size_t bytes : {0, 1, 4095, 4096, 16383, 16384, 100001}) {
+    for (const std::size_t bytes : {0, 1, 4095, 4096, 32767, 32768, 100001}) {
       std::vector<std::byte> data(bytes);
       for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 7 % 253);
       for (int repetition = 0; repetition < 12; ++repetition) {  // among them those that look at the other way
