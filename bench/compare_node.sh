@@ -30,6 +30,16 @@ while getopts hr:c:m:i:o: option; do
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || set -- "$root/build"
+[ -n "$ranks" ] || { echo "compare_node.sh: -r names no number of ranks" >&2; exit 2; }
+for number in $ranks; do
+  [[ $number =~ ^[1-9][0-9]*$ ]] && continue
+  echo "compare_node.sh: -r takes numbers of ranks from 1 on, not $number" >&2
+  exit 2
+done
+if [ "$(for build in "$@"; do basename "$build"; done | sort | uniq -d)" ]; then
+  echo "compare_node.sh: two build folders have one name, and so would their results; rename one" >&2
+  exit 2
+fi
 
 for build in "$@"; do
   [ -x "$build/bench/chorus-bench" ] && continue

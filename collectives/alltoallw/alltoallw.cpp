@@ -41,7 +41,7 @@ Byte* take_blocks(const detail::CommunicatorState& state, std::span<const std::s
 const std::byte* end_of(std::span<const std::byte> block) { return block.data() + block.size(); }
 
 /// No block of `out` may overlap another, or one of `in`.
-void check_apart(detail::CommunicatorState& state, InBlocks in, OutBlocks out) {
+void check_apart(detail::CommunicatorState& state, InBlocks in, OutBlocks out, const char* out_name) {
   const Scratch scratch = state.transport().scratch(out.size_bytes());
   auto* const sorted = reinterpret_cast<std::span<std::byte>*>(scratch.data());
   auto* const end = std::ranges::copy_if(out, sorted, [](const auto& block) { return !block.empty(); }).out;
@@ -49,7 +49,7 @@ void check_apart(detail::CommunicatorState& state, InBlocks in, OutBlocks out) {
   std::ranges::sort(sorted, end, std::less<>(), place);
   const auto overlap = [](const auto& one, const auto& next) { return std::less<>()(next.data(), end_of(one)); };
   if (std::adjacent_find(sorted, end, overlap) != end) {
-    reject(state, collective, "two blocks of argument out overlap; give each memory of its own");
+    reject(state, collective, fmt::format("two blocks of argument {} overlap; give each memory of its own", out_name));
   }
   for (const std::span<const std::byte>& block : in) {
     if (block.empty()) continue;
@@ -70,7 +70,7 @@ Arguments checked(const SectionTable& table, detail::CommunicatorState& state, I
   if (in[me].size() != out[me].size()) {
     reject(state, collective, "what this rank gives itself differs in in and out; make both equally long");
   }
-  check_apart(state, in, out);
+  check_apart(state, in, out, "out");
   return arguments;
 }
 
@@ -80,7 +80,7 @@ Arguments checked(const SectionTable& table, detail::CommunicatorState& state, O
   arguments.in = arguments.out;
   std::ranges::copy(table.out(), table.in().begin());
   table.put_into(arguments);
-  check_apart(state, {}, inout);
+  check_apart(state, {}, inout, "inout");
   return arguments;
 }
 

@@ -29,10 +29,10 @@ CHORUS_API PersistentRequest allreduce_init(const Communicator&, const Buffers&,
 /// Order    blocks until `out` may be read and `in` reused.
 /// Result   bitwise the same on every rank; the order of the additions is the algorithm's, unless
 ///          the options ask for reproducible sums.
-/// Throws   Error{invalid_argument} where in.size() != out.size(), the buffers overlap or op does not suit the
-///          type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
-///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
-///          unspecified and `comm` broken.
+/// Throws   Error{invalid_argument} where in.size() != out.size(), the buffers overlap or op does not suit the type,
+///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
+///          where ranks disagree on the call; Error{timeout}, Error{peer_lost}, or Error{function_threw} of a function:
+///          `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out, class Op>
 requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
 void allreduce(const Communicator& comm, const In& in, Out&& out, const Op& op, const CollectiveOptions& options = {}) {

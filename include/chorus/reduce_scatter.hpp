@@ -36,7 +36,8 @@ CHORUS_API PersistentRequest reduce_scatter_init(const Communicator&, const Buff
 /// Throws   Error{invalid_argument} where a layout has not one count for each rank, a block leaves its buffer, the
 ///          lengths are others, the buffers overlap or op does not suit the type, before anything is sent;
 ///          Error{not_supported} where the named algorithm does not apply; Error{mismatch} where ranks disagree on the
-///          call; Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
+///          call; Error{timeout}, Error{peer_lost}, or Error{function_threw} of a function: `out` is then unspecified
+///          and `comm` broken.
 template <ElementRange In, class Out, class Op>
 requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
 void reduce_scatter(const Communicator& comm, const In& in, Out&& out, std::span<const std::size_t> counts,

@@ -27,10 +27,10 @@ CHORUS_API PersistentRequest reduce_scatter_block_init(const Communicator&, cons
 /// Memory   host, any alignment; `in` and `out` do not overlap (for one buffer: the overload below).
 /// Order    blocks until `out` may be read and `in` reused.
 /// Result   the order of the additions is the algorithm's.
-/// Throws   Error{invalid_argument} where in.size() != size * out.size(), the buffers overlap or op does not suit
-///          the type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
-///          Error{mismatch} where ranks disagree on the call; Error{timeout} or Error{peer_lost}: `out` is then
-///          unspecified and `comm` broken.
+/// Throws   Error{invalid_argument} where in.size() != size * out.size(), the buffers overlap or op does not suit the
+///          type, before anything is sent; Error{not_supported} where the named algorithm does not apply;
+///          Error{mismatch} where ranks disagree on the call; Error{timeout}, Error{peer_lost}, or
+///          Error{function_threw} of a function: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out, class Op>
 requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
 void reduce_scatter_block(const Communicator& comm, const In& in, Out&& out, const Op& op,

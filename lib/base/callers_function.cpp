@@ -11,19 +11,13 @@
 namespace chorus {
 namespace {
 
-thread_local int depth = 0;
-
 [[noreturn]] void report_text(const std::string& what) {
   throw Error(ErrorCode::function_threw, fmt::format("the function of the reduction has thrown: {}", what));
 }
 
 }  // namespace
 
-CallersFunction::CallersFunction() noexcept { ++depth; }
-
-CallersFunction::~CallersFunction() { --depth; }
-
-bool CallersFunction::here() noexcept { return depth > 0; }
+thread_local constinit int CallersFunction::depth_ = 0;
 
 void CallersFunction::report() {
   try {

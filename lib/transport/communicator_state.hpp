@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/call.hpp"
+#include "base/callers_function.hpp"
 #include "base/settings.hpp"
 #include "task/engine.hpp"
 #include "task/wait.hpp"
@@ -111,7 +112,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// A thread comes in with `call`, to be called first and kept until it goes. Throws Error{invalid_argument} where
   /// another thread is noticed inside.
   [[nodiscard]] Entrance::Visit visit(const Call& call) const {
-    if (entrance_->taken()) reject_visit(call);
+    if (entrance_->taken() || CallersFunction::here()) reject_visit(call);
     return Entrance::Visit(*entrance_);
   }
   /// A call begins: throws Error{broken} if the communicator is.

@@ -59,15 +59,20 @@ class Extent {
   MPI_Datatype type_ = MPI_BYTE;
 };
 
-/// True once `request` is complete.
-bool complete(std::uint64_t& ticket, MPI_Status* status) {
+/// Tests a request; `done` once it is complete or has failed. Returns MPI's code.
+int test_request(std::uint64_t& ticket, bool& done, MPI_Status* status) {
   MPI_Request request = request_of(ticket);
-  if (request == MPI_REQUEST_NULL) return true;
-  int done = 0;
-  const int code = MPI_Test(&request, &done, status);
-  if (done != 0 || code != MPI_SUCCESS) ticket = ticket_of(MPI_REQUEST_NULL);
-  check_mpi(code, "MPI_Test");
-  return done != 0;
+  int complete = 1;
+  const int code = request == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Test(&request, &complete, status);
+  done = complete != 0 || code != MPI_SUCCESS;
+  if (done) ticket = ticket_of(MPI_REQUEST_NULL);
+  return code;
+}
+
+bool is_truncation(int code) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  return error_class == MPI_ERR_TRUNCATE;
 }
 
 }  // namespace
@@ -104,19 +109,21 @@ Exchange MpiTransport::start(const Envelope& envelope) {
 }
 
 bool MpiTransport::test(Exchange& exchange) {
-  MPI_Status status;
-  const bool receives = request_of(exchange.tickets.receive) != MPI_REQUEST_NULL;
-  if (!complete(exchange.tickets.receive, &status)) return false;
-  if (receives) {
+  bool done = true;
+  if (request_of(exchange.tickets.receive) != MPI_REQUEST_NULL) {
+    MPI_Status status;
+    const int code = test_request(exchange.tickets.receive, done, &status);
+    if (is_truncation(code)) report_length(exchange.source(), "more", exchange.incoming_bytes());
+    check_mpi(code, "MPI_Test");
+    if (!done) return false;
     MPI_Count received = 0;
     MPI_Get_elements_x(&status, MPI_BYTE, &received);
     if (static_cast<std::size_t>(received) != exchange.incoming_bytes()) {
-      throw Error(ErrorCode::mismatch, fmt::format("a message has {} bytes where {} were expected: the ranks disagree "
-                                                   "about the call",
-                                                   received, exchange.incoming_bytes()));
+      report_length(exchange.source(), fmt::format("{}", received), exchange.incoming_bytes());
     }
   }
-  return complete(exchange.tickets.send, MPI_STATUS_IGNORE);
+  check_mpi(test_request(exchange.tickets.send, done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done;
 }
 
 void MpiTransport::cancel(Exchange& exchange) noexcept {

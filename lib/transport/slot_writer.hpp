@@ -67,7 +67,8 @@ class SlotWriter {
 
   /// Below this many bytes plain stores are faster than streamed ones, or lose little.
   static constexpr std::size_t streaming_from = 4096;
-  /// From this many bytes on the clock costs next to nothing, and buffers of the processor do not hide what a write takes.
+  /// From this many bytes on the clock costs next to nothing, and buffers of the processor do not hide what a write
+  /// takes.
   static constexpr std::size_t timed_from = std::size_t{32} * 1024;
 
  private:

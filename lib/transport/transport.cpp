@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <chorus/error.hpp>
+
 #include <algorithm>
 
 namespace chorus {
@@ -21,6 +23,13 @@ std::string Exchange::what() const {
   if (sends && receives) text += " and ";
   if (receives) text += fmt::format("receiving {} bytes from rank {}", envelope_.incoming.size(), envelope_.source);
   return text;
+}
+
+void report_length(int source, const std::string& found, std::size_t expected) {
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("a message from rank {} has {} bytes where {} were expected; the ranks disagree about the call",
+                  source, found, expected));
 }
 
 Transport::Transport(int rank, int size) noexcept : rank_(rank), size_(size) {}

@@ -45,6 +45,7 @@ class [[nodiscard]] Exchange final : public Leaf {
 
   Tickets tickets;
   [[nodiscard]] std::size_t incoming_bytes() const noexcept { return envelope_.incoming.size(); }
+  [[nodiscard]] int source() const noexcept { return envelope_.source; }
 
  private:
   bool ready() override;
@@ -54,6 +55,9 @@ class [[nodiscard]] Exchange final : public Leaf {
   Transport& transport_;
   Envelope envelope_;
 };
+
+/// Throws Error{mismatch}: what has come from `source` is not as long as its buffer. `found`: how long it is.
+[[noreturn]] void report_length(int source, const std::string& found, std::size_t expected);
 
 /// The waist: what the algorithms stand on and what MPI, threads and the simulator provide. A transport belongs to one
 /// rank of one communicator.

@@ -117,7 +117,7 @@ TEST_P(Messages, OfAnotherLengthAreAnError) {
     on_every_rank({.kind = GetParam(), .ranks = 2}, body);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::transport);
+    EXPECT_EQ(error.code(), ErrorCode::mismatch);
     EXPECT_STREQ(error.what(), "chorus: a message of 8 bytes from rank 0 came where 4 were expected [transport]");
   }
 }
