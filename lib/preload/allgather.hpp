@@ -26,11 +26,15 @@ struct Allgather {
     const auto ranks = static_cast<std::size_t>(attachment.size());
     const std::size_t total = ranks * call.count;
     Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
-    // Programs pass their place in the result as a buffer of its own, although MPI forbids it.
+    // Programs pass the result, or their place in it, as a buffer of its own, although MPI forbids it.
     const void* const own_place =
         static_cast<std::byte*>(out) + static_cast<std::size_t>(attachment.rank()) * call.count;
-    if (in == MPI_IN_PLACE || (in == own_place && is_plain(out_type))) {
-      result.take_in(attachment.rank());
+    if (in == MPI_IN_PLACE || in == out || in == own_place) {
+      if (in == MPI_IN_PLACE) {
+        result.take_in(attachment.rank());
+      } else {
+        result.put(attachment.rank(), block_of(in, in_count, in_type));
+      }
       detail::allgather(attachment.communicator(), bytes(result.data(), total, result.data(), total), {});
     } else {
       const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);

@@ -14,8 +14,8 @@ struct Exscan {
   static Offer offer(const Attachment& attachment, const void* in, const void* out, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm /*comm*/) {
     Offer offer = offer_reduction(Collective::exscan, 0, count, type, op);
-    if (is_missing(in, count, type) || (attachment.rank() > 0 && is_missing(out, count, type)))
-      offer.path = Path::arguments;
+    const bool reads = in == MPI_IN_PLACE || !is_missing(in, count, type);
+    if (!reads || (attachment.rank() > 0 && is_missing(out, count, type))) offer.path = Path::arguments;
     return offer;
   }
 

@@ -17,7 +17,7 @@ struct Gather {
     const bool in_place = is_root && in == MPI_IN_PLACE;
     const Extent own = in_place ? extent(out_count, out_type) : extent(in_count, in_type);
     Offer offer = offer_move(Collective::gather, root, own);
-    const bool sends = in_place || (in != MPI_IN_PLACE && !is_missing(in, in_count, in_type));
+    const bool sends = in_place || !is_missing(in, in_count, in_type);
     const Extent block = is_root ? extent(out_count, out_type) : own;
     const bool receives = block.valid && block.bytes == own.bytes && !(is_root && is_missing(out, out_count, out_type));
     if (!attachment.has(root) || !sends || !receives) offer.path = Path::arguments;
@@ -36,11 +36,10 @@ struct Gather {
     Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
     if (in == MPI_IN_PLACE) {
       result.take_in(root);
-      detail::gather(communicator, bytes(result.data(), total, result.data(), total), root, {});
     } else {
-      const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
-      detail::gather(communicator, bytes(own.data(), call.count, result.data(), total), root, {});
+      result.put(root, block_of(in, in_count, in_type));
     }
+    detail::gather(communicator, bytes(result.data(), total, result.data(), total), root, {});
     result.deliver();
   }
 };

@@ -16,8 +16,8 @@ struct Gatherv {
                      const void* out, const Count* out_counts, const Displacement* out_displacements,
                      MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
     const bool is_root = attachment.rank() == root;
-    const bool sends =
-        in == MPI_IN_PLACE ? is_root : extent(in_count, in_type).valid && !is_missing(in, in_count, in_type);
+    const bool in_place = is_root && in == MPI_IN_PLACE;
+    const bool sends = in_place || (extent(in_count, in_type).valid && !is_missing(in, in_count, in_type));
     const bool receives = !is_root || extent(out, out_counts, out_displacements, out_type, attachment.size()).valid;
     return offer_exchange(Collective::gatherv, root, attachment.has(root) && sends && receives);
   }

@@ -32,9 +32,10 @@ struct KnownType {
 [[nodiscard]] const KnownType* known_type(MPI_Datatype handle) noexcept;
 [[nodiscard]] inline bool is_plain(MPI_Datatype type) noexcept { return known_type(type) != nullptr; }
 
-/// True where a buffer is missing that `count` elements need. Types made by the program may contain addresses.
+/// True where a buffer is missing that `count` elements need: also where MPI_IN_PLACE stands for it. Types made by the
+/// program may contain addresses.
 [[nodiscard]] inline bool is_missing(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-  return buffer == nullptr && count > 0 && is_plain(type);
+  return count > 0 && (buffer == MPI_IN_PLACE || (buffer == nullptr && is_plain(type)));
 }
 
 /// What `count` elements weigh without the gaps between them: the same on all ranks, however each spells its type.

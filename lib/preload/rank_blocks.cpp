@@ -14,10 +14,6 @@
 
 namespace chorus::preload {
 
-Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept {
-  return {const_cast<void*>(place), count, type, extent(count, type).bytes};
-}
-
 RankBlocks::RankBlocks(std::vector<Block> blocks, MPI_Comm comm) : blocks_(std::move(blocks)), comm_(comm) {
   std::size_t all = 0;
   for (const Block& block : blocks_) all += block.bytes;

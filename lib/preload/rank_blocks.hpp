@@ -11,8 +11,6 @@
 
 namespace chorus::preload {
 
-[[nodiscard]] Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept;
-
 /// The blocks of a buffer, one for each of `ranks`, as MPI's arguments say.
 template <class Count, class Displacement>
 [[nodiscard]] std::vector<Block> blocks_of(const void* buffer, const Count* counts, const Displacement* displacements,

@@ -22,8 +22,9 @@ struct ReduceScatter {
     const MPI_Count all = known ? std::accumulate(counts, counts + attachment.size(), MPI_Count{0}) : -1;
     Offer offer = offer_reduction(Collective::reduce_scatter, 0, all, type, op);
     if (!known) return offer;
-    const bool writes = in == MPI_IN_PLACE ? all > 0 : counts[attachment.rank()] > 0;
-    if ((all > 0 && in == nullptr) || (writes && out == nullptr)) offer.path = Path::arguments;
+    const bool in_place = in == MPI_IN_PLACE;
+    const bool reads = in_place || !is_missing(in, all, type);
+    if (!reads || is_missing(out, in_place ? all : counts[attachment.rank()], type)) offer.path = Path::arguments;
     return offer;
   }
 
@@ -35,7 +36,7 @@ struct ReduceScatter {
     for (int rank = 0; rank < attachment.size(); ++rank) {
       blocks.push_back(static_cast<std::size_t>(counts[rank]) * elements);
     }
-    const bool in_place = in == MPI_IN_PLACE;
+    const bool in_place = in == MPI_IN_PLACE || in == out;
     const std::size_t own = blocks[static_cast<std::size_t>(attachment.rank())];
     const OfferedReduction reduction(
         call, operands(call, in_place ? out : in, call.count, out, in_place ? call.count : own), type, op, comm);

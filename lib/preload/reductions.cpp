@@ -155,6 +155,22 @@ void join_by_known_op(Offer& offer, MPI_Count count, MPI_Datatype type, ReduceOp
   offer.call.count = static_cast<std::size_t>(count) * (own->kind == Kind::complex ? 2 : 1);
 }
 
+/// Some elements in memory of their own; while this lives.
+class Piece {
+ public:
+  static constexpr std::size_t usual_bytes = 4096;
+
+  Piece(const std::byte* from, std::size_t bytes) {
+    if (bytes > usual_bytes) long_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    std::memcpy(data(), from, bytes);
+  }
+  [[nodiscard]] std::byte* data() noexcept { return long_ ? long_.get() : usual_; }
+
+ private:
+  alignas(alignment) std::byte usual_[usual_bytes];  // NOLINT(*member-init*): copied to
+  std::unique_ptr<std::byte[]> long_;
+};
+
 bool is_aligned(const std::byte* place, std::size_t element_bytes) noexcept {
   const std::size_t needed = std::min(alignment, element_bytes & (~element_bytes + 1));
   return reinterpret_cast<std::uintptr_t>(place) % needed == 0;
@@ -200,33 +216,32 @@ detail::Operation OfferedReduction::operation() const noexcept {
   return {.commutative = call_.commutes(), .join = join, .function = this, .owner = nullptr};
 }
 
-/// Some elements at a time, on copies where the function would write elsewhere than to `out`, or meet elements that do
-/// not lie as those of the program do.
+/// Some elements at a time.
 void OfferedReduction::join(const void* self, std::byte* out, const std::byte* left, const std::byte* right,
                             std::size_t count) {
   const auto& reduction = *static_cast<const OfferedReduction*>(self);
   const std::size_t element_bytes = reduction.call_.element_bytes();
-  const std::size_t most = std::max<std::size_t>(1, 4096 / element_bytes);
+  const std::size_t most = std::max<std::size_t>(1, Piece::usual_bytes / element_bytes);
   for (std::size_t done = 0; done < count; done += most) {
     const std::size_t offset = done * element_bytes;
     reduction.join_some(out + offset, left + offset, right + offset, std::min(most, count - done));
   }
 }
 
+/// `left` is copied, as functions of programs write to it, too; `right` where it is not `out`, or does not lie as
+/// elements of the program do.
 void OfferedReduction::join_some(std::byte* out, const std::byte* left, const std::byte* right,
                                  std::size_t count) const {
   const std::size_t element_bytes = call_.element_bytes();
   const std::size_t bytes = count * element_bytes;
-  const auto join_to = [&](const std::byte* first, std::byte* result) {
-    check(PMPI_Reduce_local(first, result, static_cast<int>(count), type_, op_));
+  Piece first(left, bytes);
+  const auto join_to = [&](std::byte* result) {
+    check(PMPI_Reduce_local(first.data(), result, static_cast<int>(count), type_, op_));
   };
-  if (out == right && is_aligned(left, element_bytes) && is_aligned(out, element_bytes)) return join_to(left, out);
-  const auto first = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  const auto result = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  std::memcpy(first.get(), left, bytes);
-  std::memcpy(result.get(), right, bytes);
-  join_to(first.get(), result.get());
-  std::memcpy(out, result.get(), bytes);
+  if (out == right && is_aligned(out, element_bytes)) return join_to(out);
+  Piece result(right, bytes);
+  join_to(result.data());
+  std::memcpy(out, result.data(), bytes);
 }
 
 }  // namespace chorus::preload

@@ -16,8 +16,8 @@
 namespace chorus::preload {
 
 /// A reduction of `count` elements. It goes to MPI where MPI defines no such operation on the type, or where elements
-/// of a type made by the program have gaps between or inside them: which all ranks see alike, as they must pass the
-/// same type and operation.
+/// of a type made by the program reach beyond their extent or begin before it: which all ranks see alike, as they must
+/// pass the same type and operation.
 [[nodiscard]] Offer offer_reduction(Collective collective, int root, MPI_Count count, MPI_Datatype type,
                                     MPI_Op op) noexcept;
 

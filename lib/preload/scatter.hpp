@@ -17,7 +17,7 @@ struct Scatter {
     const bool in_place = is_root && out == MPI_IN_PLACE;
     const Extent own = in_place ? extent(in_count, in_type) : extent(out_count, out_type);
     Offer offer = offer_move(Collective::scatter, root, own);
-    const bool receives = in_place || (out != MPI_IN_PLACE && !is_missing(out, out_count, out_type));
+    const bool receives = in_place || !is_missing(out, out_count, out_type);
     const Extent block = is_root ? extent(in_count, in_type) : own;
     const bool sends = block.valid && block.bytes == own.bytes && !(is_root && is_missing(in, in_count, in_type));
     if (!attachment.has(root) || !sends || !receives) offer.path = Path::arguments;
@@ -28,18 +28,16 @@ struct Scatter {
                   MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, int root,
                   MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
-    const bool is_root = attachment.rank() == root;
-    const std::size_t total = is_root ? static_cast<std::size_t>(attachment.size()) * call.count : 0;
-    Incoming all({is_root ? const_cast<void*>(in) : nullptr, in_count, is_root ? in_type : MPI_BYTE, call.count,
-                  attachment.size()},
-                 comm);
-    for (int rank = 0; rank < attachment.size() && is_root; ++rank) all.take_in(rank);
-    if (is_root && out == MPI_IN_PLACE) {
-      return detail::scatter(communicator, bytes(all.data(), total, all.data(), total), root, {});
+    if (attachment.rank() != root) {
+      const Incoming own({out, out_count, out_type, call.count}, comm);
+      detail::scatter(communicator, bytes(nullptr, 0, own.data(), call.count), root, {});
+      return own.deliver();
     }
-    const Incoming own({out, out_count, out_type, call.count}, comm);
-    detail::scatter(communicator, bytes(all.data(), total, own.data(), call.count), root, {});
-    own.deliver();
+    const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
+    Incoming all({const_cast<void*>(in), in_count, in_type, call.count, attachment.size()}, comm);
+    for (int rank = 0; rank < attachment.size(); ++rank) all.take_in(rank);
+    detail::scatter(communicator, bytes(all.data(), total, all.data(), total), root, {});
+    if (out != MPI_IN_PLACE) all.get(root, block_of(out, out_count, out_type));
   }
 };
 

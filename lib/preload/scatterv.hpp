@@ -17,8 +17,8 @@ struct Scatterv {
                      MPI_Datatype out_type, int root, MPI_Comm /*comm*/) {
     const bool is_root = attachment.rank() == root;
     const bool sends = !is_root || extent(in, in_counts, in_displacements, in_type, attachment.size()).valid;
-    const bool receives =
-        out == MPI_IN_PLACE ? is_root : extent(out_count, out_type).valid && !is_missing(out, out_count, out_type);
+    const bool in_place = is_root && out == MPI_IN_PLACE;
+    const bool receives = in_place || (extent(out_count, out_type).valid && !is_missing(out, out_count, out_type));
     return offer_exchange(Collective::scatterv, root, attachment.has(root) && sends && receives);
   }
 
@@ -36,9 +36,9 @@ struct Scatterv {
     }
     const RankBlocks all(blocks_of(in, in_counts, in_displacements, in_type, attachment.size()), comm);
     all.take_in();
-    if (out != MPI_IN_PLACE) all.get(root, block_of(out, out_count, out_type));
     const CommonBuffer buffer(all);
     detail::scatterv(communicator, buffer.buffers(), buffer.layout(), root, {});
+    if (out != MPI_IN_PLACE) all.get(root, block_of(out, out_count, out_type));
   }
 };
 

@@ -39,6 +39,10 @@ void in_parts(const Block& block, const Move& move) {
 
 }  // namespace
 
+Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept {
+  return {const_cast<void*>(place), count, type, extent(count, type).bytes};
+}
+
 void pack(const Block& block, std::byte* packed, MPI_Comm comm) {
   if (is_plain(block.type)) {
     if (block.bytes > 0) std::memmove(packed, block.place, block.bytes);
@@ -81,15 +85,21 @@ Block Incoming::block(int index) const noexcept {
   return {static_cast<std::byte*>(blocks_.buffer) + index * stride_, blocks_.count, blocks_.type, blocks_.bytes};
 }
 
-void Incoming::take_in(int index) {
-  if (packed_) pack(block(index), packed_.get() + static_cast<std::size_t>(index) * blocks_.bytes, comm_);
+std::byte* Incoming::bytes_of(int index) const noexcept {
+  return static_cast<std::byte*>(data()) + static_cast<std::size_t>(index) * blocks_.bytes;
 }
+
+void Incoming::take_in(int index) {
+  if (packed_) put(index, block(index));
+}
+
+void Incoming::put(int index, const Block& block) const { pack(block, bytes_of(index), comm_); }
+
+void Incoming::get(int index, const Block& block) const { unpack(bytes_of(index), block, comm_); }
 
 void Incoming::deliver() const {
   if (!packed_) return;
-  for (int index = 0; index < blocks_.blocks; ++index) {
-    unpack(packed_.get() + static_cast<std::size_t>(index) * blocks_.bytes, block(index), comm_);
-  }
+  for (int index = 0; index < blocks_.blocks; ++index) get(index, block(index));
 }
 
 }  // namespace chorus::preload

@@ -33,6 +33,8 @@ struct Block {
   std::size_t bytes = 0;
 };
 
+[[nodiscard]] Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept;
+
 /// Copies a block to `packed`, and from there, without the gaps.
 void pack(const Block& block, std::byte* packed, MPI_Comm comm);
 void unpack(const std::byte* packed, const Block& block, MPI_Comm comm);
@@ -70,11 +72,16 @@ class Incoming {
   [[nodiscard]] void* data() const noexcept { return packed_ ? packed_.get() : blocks_.buffer; }
   /// Packs block `index` of the buffer to where the collective finds it: for calls in place.
   void take_in(int index);
+  /// Puts `block` where the collective finds that of `index`, and copies it from there; both are equally long. They may
+  /// be parts of the buffer, too.
+  void put(int index, const Block& block) const;
+  void get(int index, const Block& block) const;
   /// Puts what the collective has written where it belongs.
   void deliver() const;
 
  private:
   [[nodiscard]] Block block(int index) const noexcept;
+  [[nodiscard]] std::byte* bytes_of(int index) const noexcept;
 
   Blocks blocks_;
   MPI_Comm comm_;
