@@ -26,20 +26,17 @@ struct Allgather {
     const auto ranks = static_cast<std::size_t>(attachment.size());
     const std::size_t total = ranks * call.count;
     Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
-    // Programs pass the result, or their place in it, as a buffer of its own, although MPI forbids it.
-    const void* const own_place =
-        static_cast<std::byte*>(out) + static_cast<std::size_t>(attachment.rank()) * call.count;
-    if (in == MPI_IN_PLACE || in == out || in == own_place) {
-      if (in == MPI_IN_PLACE) {
-        result.take_in(attachment.rank());
-      } else {
-        result.put(attachment.rank(), block_of(in, in_count, in_type));
-      }
-      detail::allgather(attachment.communicator(), bytes(result.data(), total, result.data(), total), {});
+    if (in == MPI_IN_PLACE) {
+      result.take_in(attachment.rank());
     } else {
       const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
-      detail::allgather(attachment.communicator(), bytes(own.data(), call.count, result.data(), total), {});
+      if (!overlap(own.data(), call.count, result.data(), total)) {
+        detail::allgather(attachment.communicator(), bytes(own.data(), call.count, result.data(), total), {});
+        return result.deliver();
+      }
+      result.put(attachment.rank(), block_of(own.data(), static_cast<MPI_Count>(call.count), MPI_BYTE));
     }
+    detail::allgather(attachment.communicator(), bytes(result.data(), total, result.data(), total), {});
     result.deliver();
   }
 };

@@ -30,7 +30,8 @@ struct Alltoall {
       for (int rank = 0; rank < ranks; ++rank) result.take_in(rank);
       detail::alltoall(attachment.communicator(), bytes(result.data(), total, result.data(), total), {});
     } else {
-      Incoming own({const_cast<void*>(in), in_count, in_type, call.count, ranks}, comm);
+      const bool apart = is_plain(in_type) && overlap(in, total, result.data(), total);
+      Incoming own({const_cast<void*>(in), in_count, in_type, call.count, ranks}, comm, apart);
       for (int rank = 0; rank < ranks; ++rank) own.take_in(rank);
       detail::alltoall(attachment.communicator(), bytes(own.data(), total, result.data(), total), {});
     }

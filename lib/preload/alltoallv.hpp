@@ -24,8 +24,9 @@ struct Alltoallv {
                   const Displacement* out_displacements, MPI_Datatype out_type, MPI_Comm comm) {
     const int ranks = attachment.size();
     const RankBlocks result(blocks_of(out, out_counts, out_displacements, out_type, ranks), comm);
-    if (in == MPI_IN_PLACE) return exchange(attachment.communicator(), result, result);
-    exchange(attachment.communicator(), {blocks_of(in, in_counts, in_displacements, in_type, ranks), comm}, result);
+    if (in == MPI_IN_PLACE) return exchange_in_buffers(attachment.communicator(), result, result);
+    const RankBlocks own = apart_from(result, blocks_of(in, in_counts, in_displacements, in_type, ranks), comm);
+    exchange_in_buffers(attachment.communicator(), own, result);
   }
 };
 

@@ -60,8 +60,8 @@ struct Alltoallw {
     const RankBlocks result(blocks_of(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks),
                             comm);
     if (in == MPI_IN_PLACE) return exchange(attachment.communicator(), result, result);
-    exchange(attachment.communicator(),
-             {blocks_of(Typed<Count, Displacement>{in, in_counts, in_displacements, in_types}, ranks), comm}, result);
+    const Typed<Count, Displacement> sent{in, in_counts, in_displacements, in_types};
+    exchange(attachment.communicator(), apart_from(result, blocks_of(sent, ranks), comm), result);
   }
 };
 

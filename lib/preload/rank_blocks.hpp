@@ -28,13 +28,15 @@ template <class Count, class Displacement>
 }
 
 /// Blocks of different lengths, one for each rank, on their way through collectives that move bytes: where they lie
-/// where all types are basic, and packed where not.
+/// where all types are basic, and packed where not, or where they are to be `apart` from all other memory.
 class RankBlocks {
  public:
-  RankBlocks(std::vector<Block> blocks, MPI_Comm comm);
+  RankBlocks(std::vector<Block> blocks, MPI_Comm comm, bool apart = false);
 
   /// The bytes of each rank's block, for the collective.
   [[nodiscard]] std::span<const std::span<std::byte>> spans() const noexcept { return spans_; }
+  /// All memory from the first of them to the last.
+  [[nodiscard]] std::span<std::byte> range() const noexcept;
   /// Packs a block, or all, for the collective to read.
   void take_in(int rank) const;
   void take_in() const;
@@ -55,13 +57,18 @@ class RankBlocks {
   std::vector<std::span<std::byte>> spans_;
 };
 
-/// An alltoall of such blocks; in place where both are the same.
+/// `blocks`, to be sent, apart from where those received in `out` may be written.
+[[nodiscard]] RankBlocks apart_from(const RankBlocks& out, std::vector<Block> blocks, MPI_Comm comm);
+
+/// An alltoallv and an alltoallw of such blocks; in place where both are the same.
+void exchange_in_buffers(const Communicator& communicator, const RankBlocks& in, const RankBlocks& out);
 void exchange(const Communicator& communicator, const RankBlocks& in, const RankBlocks& out);
 
-/// Those blocks in one buffer, which begins with the lowest of them, for a collective in place.
+/// Those blocks in one buffer, which begins with the lowest of them.
 class CommonBuffer {
  public:
   explicit CommonBuffer(const RankBlocks& blocks);
+  /// For a collective in place.
   [[nodiscard]] const detail::Buffers& buffers() const noexcept { return buffers_; }
   [[nodiscard]] BlockLayout layout() const { return {counts_, displacements_}; }
 

@@ -199,16 +199,24 @@ std::size_t elements_of(const Call& call, MPI_Datatype type) noexcept {
 OfferedReduction::OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm)
     : call_(call), buffers_(buffers), type_(type), op_(op), comm_(comm), result_(buffers.out) {
+  const bool in_place = buffers.in == buffers.out;
   const bool has_gaps = call.type == DataType::opaque && extent(1, type).bytes != call.opaque_bytes;
-  if (!has_gaps || is_pair(type)) return;  // a pair is a struct of C, whose gaps hold nothing
+  if (!has_gaps || is_pair(type)) {  // a pair is a struct of C, whose gaps hold nothing
+    const std::size_t in_bytes = buffers.in_count * buffers.element_bytes;
+    if (in_place || !overlap(buffers.in, in_bytes, buffers.out, buffers.out_count * buffers.element_bytes)) return;
+    in_ = std::make_unique_for_overwrite<std::byte[]>(in_bytes);
+    std::memcpy(in_.get(), buffers.in, in_bytes);
+    buffers_.in = in_.get();
+    return;
+  }
   in_ = copy_of(buffers.in, buffers.in_count, type, comm);
-  if (buffers.in != buffers.out) out_ = std::make_unique<std::byte[]>(buffers.out_count * call.opaque_bytes);
+  if (!in_place) out_ = std::make_unique<std::byte[]>(buffers.out_count * call.opaque_bytes);
   buffers_.in = in_.get();
   buffers_.out = out_ ? out_.get() : in_.get();
 }
 
 void OfferedReduction::deliver() const {
-  if (in_) copy_elements(buffers_.out, result_, buffers_.out_count, type_, comm_);
+  if (buffers_.out != result_) copy_elements(buffers_.out, result_, buffers_.out_count, type_, comm_);
 }
 
 detail::Operation OfferedReduction::operation() const noexcept {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <cstring>
 
 namespace chorus::preload {
@@ -65,6 +66,12 @@ void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
   });
 }
 
+bool overlap(const void* one, std::size_t one_bytes, const void* other, std::size_t other_bytes) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(one);
+  const auto second = reinterpret_cast<std::uintptr_t>(other);
+  return first < second + other_bytes && second < first + one_bytes;
+}
+
 Outgoing::Outgoing(const Blocks& block, MPI_Comm comm) : data_(block.buffer) {
   if (is_plain(block.type)) return;
   packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes);
@@ -72,8 +79,8 @@ Outgoing::Outgoing(const Blocks& block, MPI_Comm comm) : data_(block.buffer) {
   data_ = packed_.get();
 }
 
-Incoming::Incoming(const Blocks& blocks, MPI_Comm comm) : blocks_(blocks), comm_(comm) {
-  if (is_plain(blocks.type)) return;
+Incoming::Incoming(const Blocks& blocks, MPI_Comm comm, bool apart) : blocks_(blocks), comm_(comm) {
+  if (is_plain(blocks.type) && !apart) return;
   MPI_Aint lowest = 0;
   MPI_Aint extent = 0;
   check(PMPI_Type_get_extent(blocks.type, &lowest, &extent));

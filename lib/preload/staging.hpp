@@ -54,6 +54,10 @@ struct Blocks {
   return {in, out, in_bytes, out_bytes, DataType::uint8};
 }
 
+/// Whether two pieces of memory have bytes in common. MPI forbids that of what is sent and received, and programs do
+/// it: then what is sent is copied before.
+[[nodiscard]] bool overlap(const void* one, std::size_t one_bytes, const void* other, std::size_t other_bytes) noexcept;
+
 /// What a collective reads: one block.
 class Outgoing {
  public:
@@ -65,10 +69,10 @@ class Outgoing {
   std::unique_ptr<std::byte[]> packed_;
 };
 
-/// What a collective writes.
+/// What a collective writes, or reads of several blocks: in memory of its own where it is to be `apart`.
 class Incoming {
  public:
-  Incoming(const Blocks& blocks, MPI_Comm comm);
+  Incoming(const Blocks& blocks, MPI_Comm comm, bool apart = false);
   [[nodiscard]] void* data() const noexcept { return packed_ ? packed_.get() : blocks_.buffer; }
   /// Packs block `index` of the buffer to where the collective finds it: for calls in place.
   void take_in(int index);
