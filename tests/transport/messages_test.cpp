@@ -118,7 +118,9 @@ TEST_P(Messages, OfAnotherLengthAreAnError) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::mismatch);
-    EXPECT_STREQ(error.what(), "chorus: a message of 8 bytes from rank 0 came where 4 were expected [transport]");
+    EXPECT_STREQ(error.what(),
+                 "chorus: a message from rank 0 has 8 bytes where 4 were expected; the ranks disagree about the call "
+                 "[mismatch]");
   }
 }
 
