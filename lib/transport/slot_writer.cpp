@@ -35,9 +35,11 @@ kernels::Store FasterWay::next() noexcept {
 void FasterWay::took(kernels::Store way, double time) noexcept {
   Times& mine = times(way);
   mine.last[mine.count++ % samples] = time;
-  const kernels::Store unused = other(now_);
-  if (times(now_).count < samples || times(unused).count < samples) return;
-  if (cost(unused) * margin < cost(now_)) now_ = unused;
+  const Times& plain = times(kernels::Store::cached);
+  const Times& streamed = times(kernels::Store::streamed);
+  if (plain.count < samples || streamed.count < samples) return;
+  const double limit = now_ == kernels::Store::cached ? to_stay_with_plain : to_begin_with_plain;
+  now_ = plain.median() < limit * streamed.median() ? kernels::Store::cached : kernels::Store::streamed;
 }
 
 void SlotWriter::write_timed(std::byte* place, const std::byte* data, std::size_t bytes) {

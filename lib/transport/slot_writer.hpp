@@ -13,8 +13,8 @@ namespace chorus {
 /// Which of two ways of writing is faster, found out while writing: cores near each other prefer plain stores, distant
 /// ones streamed stores, several times in either case, and the system may move a rank, or its machine, at any time.
 /// The way in use is timed always, the other one now and then; the median of three writes counts, so that neither an
-/// interruption nor a slot that happened to lie in a cache decides. A streamed write counts for more than it takes, as
-/// who reads it has to fetch it from memory.
+/// interruption nor a slot that happened to lie in a cache decides. Plain stores may take longer than streamed ones, as
+/// who reads these has to fetch them from memory.
 class FasterWay {
  public:
   /// To begin with.
@@ -30,8 +30,9 @@ class FasterWay {
   static constexpr std::uint32_t samples = 3;
   static constexpr std::uint32_t from_look_to_look = 768;  ///< writes
   static constexpr std::uint32_t first_look = 8;
-  static constexpr double streamed_counts = 3;
-  static constexpr double margin = 1.2;  ///< by which the other must be faster
+  // How many times as long plain stores may take: to be taken up, and before they are given up.
+  static constexpr double to_begin_with_plain = 2;
+  static constexpr double to_stay_with_plain = 3;
 
   struct Times {
     std::array<double, samples> last{};
@@ -42,9 +43,6 @@ class FasterWay {
     return way == kernels::Store::cached ? kernels::Store::streamed : kernels::Store::cached;
   }
   [[nodiscard]] Times& times(kernels::Store way) noexcept { return times_[static_cast<std::size_t>(way)]; }
-  [[nodiscard]] double cost(kernels::Store way) noexcept {
-    return times(way).median() * (way == kernels::Store::streamed ? streamed_counts : 1);
-  }
 
   kernels::Store now_ = kernels::Store::streamed;
   std::uint32_t writes_ = 0;

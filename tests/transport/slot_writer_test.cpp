@@ -38,6 +38,13 @@ TEST(FasterWay, StaysWhereTheOtherIsLittleFaster) {
   EXPECT_EQ(write(way, 768, {{Store::streamed, 1}, {Store::cached, 2.9}}), 765) << "all but three looks at the other";
 }
 
+TEST(FasterWay, KeepsToStreamedStoresWhereTheyAreSlowForAWhile) {
+  FasterWay way;
+  write(way, 20, {{Store::streamed, 1}, {Store::cached, 8}});
+  write(way, 20, {{Store::streamed, 3}, {Store::cached, 8}});
+  EXPECT_EQ(way.now(), Store::streamed);
+}
+
 TEST(FasterWay, IsNotMovedByOneInterruption) {
   FasterWay way;
   write(way, 800, {{Store::streamed, 1}, {Store::cached, 3}});
