@@ -55,7 +55,7 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   Call& call = arguments.call;
   if (call.algorithm == 0) call.algorithm = place_of(algorithm, call.collective);
   if (SharedGroup* memory = transport.node_memory()) {
-    memory->begin(arguments.call);
+    memory->begin(call);
     if (!algorithm.arrives) {
       const Round round = co_await memory->open(line_slots);
       memory->arrive(round);
@@ -63,9 +63,9 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
     }
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
-  if (compare && !one_node) co_await compare_with_previous(transport, arguments.call);
-  if (carries_exact_sums(algorithm, arguments.call)) {
-    const bool gets_result = combined_ranks(transport, arguments.call) > 0;
+  if (compare && !one_node) co_await compare_with_previous(transport, call);
+  if (carries_exact_sums(algorithm, call)) {
+    const bool gets_result = combined_ranks(transport, call) > 0;
     co_await run_with_exact_sums(algorithm, transport, arguments, gets_result);
   } else {
     co_await algorithm.run(transport, arguments);

@@ -3,6 +3,8 @@
 
 #include "algorithm.hpp"
 
+#include <string_view>
+
 namespace chorus {
 
 // What the collectives with blocks of different lengths have in common: rank r has the section in_sections[s] of `in`
@@ -24,5 +26,28 @@ Task<> pass_by_messages(Transport& transport, Arguments arguments);
 /// Of a collective in which each rank gives or gets `call.count` elements in all: what the two take.
 [[nodiscard]] Traffic memory_traffic(const Problem& problem);
 [[nodiscard]] Traffic message_traffic(const Problem& problem);
+
+/// The row of an algorithm that passes sections through shared memory.
+[[nodiscard]] constexpr Algorithm through_memory(std::string_view summary) {
+  return {.name = "shared",
+          .summary = summary,
+          .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
+          .applies = fits_memory,
+          .traffic = memory_traffic,
+          .run = pass_through_memory,
+          .now = pass_through_memory_now,
+          .arrives = true};
+}
+
+/// The row of an algorithm that passes sections by messages, whatever the call.
+[[nodiscard]] constexpr Algorithm by_messages(std::string_view name, std::string_view summary,
+                                              std::string_view source) {
+  return {.name = name,
+          .summary = summary,
+          .source = source,
+          .applies = [](const Problem& /*problem*/) { return true; },
+          .traffic = message_traffic,
+          .run = pass_by_messages};
+}
 
 }  // namespace chorus

@@ -7,20 +7,10 @@
 #include "sections.hpp"
 
 namespace chorus::alltoallv_pairwise {
-namespace {
-
-bool applies(const Problem& /*problem*/) { return true; }
-
-}  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "pairwise",
-    .summary = "every rank sends every other one its block: nothing is passed on",
-    .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
-    .applies = applies,
-    .traffic = message_traffic,
-    .run = pass_by_messages,
-};
+constexpr Algorithm algorithm =
+    by_messages("pairwise", "every rank sends every other one its block: nothing is passed on",
+                "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005");
 
 }  // namespace chorus::alltoallv_pairwise

@@ -10,16 +10,7 @@
 namespace chorus::alltoallw_shared {
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "shared",
-    .summary =
-        "every rank passes its blocks through shared memory, and what is long by messages: all lengths in a node",
-    .source = "Flat shared-memory collectives: Graham and Shipman, EuroPVM/MPI 2008",
-    .applies = fits_memory,
-    .traffic = memory_traffic,
-    .run = pass_through_memory,
-    .now = pass_through_memory_now,
-    .arrives = true,
-};
+constexpr Algorithm algorithm = through_memory(
+    "every rank passes its blocks through shared memory, and what is long by messages: all lengths in a node");
 
 }  // namespace chorus::alltoallw_shared

@@ -7,21 +7,10 @@
 #include "sections.hpp"
 
 namespace chorus::gatherv_linear {
-namespace {
-
-bool applies(const Problem& /*problem*/) { return true; }
-
-}  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "linear",
-    .summary = "every rank sends its block to the root: nothing is passed on",
-    .source =
-        "Message Passing Interface Forum, MPI: A Message-Passing Interface Standard (the definition of MPI_Gatherv)",
-    .applies = applies,
-    .traffic = message_traffic,
-    .run = pass_by_messages,
-};
+constexpr Algorithm algorithm = by_messages(
+    "linear", "every rank sends its block to the root: nothing is passed on",
+    "Message Passing Interface Forum, MPI: A Message-Passing Interface Standard (the definition of MPI_Gatherv)");
 
 }  // namespace chorus::gatherv_linear

@@ -7,21 +7,10 @@
 #include "sections.hpp"
 
 namespace chorus::scatterv_linear {
-namespace {
-
-bool applies(const Problem& /*problem*/) { return true; }
-
-}  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "linear",
-    .summary = "the root sends every rank its block: nothing is passed on",
-    .source =
-        "Message Passing Interface Forum, MPI: A Message-Passing Interface Standard (the definition of MPI_Scatterv)",
-    .applies = applies,
-    .traffic = message_traffic,
-    .run = pass_by_messages,
-};
+constexpr Algorithm algorithm = by_messages(
+    "linear", "the root sends every rank its block: nothing is passed on",
+    "Message Passing Interface Forum, MPI: A Message-Passing Interface Standard (the definition of MPI_Scatterv)");
 
 }  // namespace chorus::scatterv_linear
