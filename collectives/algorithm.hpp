@@ -65,7 +65,7 @@ struct Algorithm {
   /// True where its first round in shared memory is the arrival of every rank, so that the door need not ask for one.
   bool arrives = false;
   /// True where Reduction::all gets the contributions of all ranks to an element at once, so that a sum can be exact
-  /// and rounded once. Others carry the exact sums of reproducible calls as elements that a function joins.
+  /// and rounded once. Others carry wider elements where that matters (wider_elements.hpp).
   bool at_once = false;
 };
 

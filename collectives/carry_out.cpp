@@ -3,11 +3,11 @@
 
 #include "base/bytes.hpp"
 #include "base/names.hpp"
-#include "exact_sums.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
 #include "transport/shared_group.hpp"
+#include "wider_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -64,13 +64,12 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, call);
-  if (carries_exact_sums(algorithm, call)) {
-    const bool gets_result = combined_ranks(transport, call) > 0;
-    co_await run_with_exact_sums(algorithm, transport, arguments, gets_result);
+  if (carries_wider(algorithm, {.call = call, .ranks = transport.size()})) {
+    co_await run_with_wider_elements(algorithm, transport, arguments, combined_ranks(transport, call));
   } else {
     co_await algorithm.run(transport, arguments);
+    finish(transport, arguments);
   }
-  finish(transport, arguments);
 }
 
 void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call) {

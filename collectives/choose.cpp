@@ -2,7 +2,7 @@
 #include "choose.hpp"
 
 #include "base/names.hpp"
-#include "exact_sums.hpp"
+#include "wider_elements.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ std::string variable_of(Collective collective) {
 
 /// `problem` as `algorithm` solves it.
 Problem carried(const Algorithm& algorithm, const Problem& problem) {
-  return carries_exact_sums(algorithm, problem.call) ? with_exact_sums(problem) : problem;
+  return carries_wider(algorithm, problem) ? with_wider_elements(problem) : problem;
 }
 
 double best_known(const Candidate& candidate, bool measured_only) {

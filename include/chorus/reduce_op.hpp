@@ -15,8 +15,8 @@ namespace chorus {
 ///                 rank the element as it is
 /// bitwise_*       integers and bool
 ///
-/// float16_t and bfloat16_t are joined in float and rounded where a result is written or sent on: once by algorithms
-/// that reduce all contributions in one step, after each step by others.
+/// Sums, products and averages of float16_t and bfloat16_t are computed in float, all of them, and rounded once: an
+/// average after the division. Where an algorithm needs several steps, it sends floats.
 enum class ReduceOp : std::uint8_t {
   sum,
   product,

@@ -43,6 +43,11 @@ inline constexpr auto joining_leaders = static_cast<Collective>(251);
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);
 inline constexpr auto ordered_function = static_cast<ReduceOp>(255);
 
+/// True for the 16-bit floats, which are joined in float.
+[[nodiscard]] constexpr bool is_half(DataType type) noexcept {
+  return type == DataType::float16 || type == DataType::bfloat16;
+}
+
 /// What is asked of the bits of a reduction's result (see CollectiveOptions).
 enum class Repeatability : std::uint8_t { none, deterministic, reproducible };
 

@@ -18,7 +18,6 @@ using Divide = void (*)(std::byte* inout, std::size_t count, int ranks);
 
 /// The kernels of float16 and bfloat16, for the processor the program runs on.
 [[nodiscard]] Reduce half_kernel(DataType type, ReduceOp op);
-[[nodiscard]] Divide half_divide(DataType type);
 
 /// The kernels of complex numbers, made of those of their parts.
 [[nodiscard]] Reduce complex_kernel(DataType type, ReduceOp op);

@@ -97,12 +97,29 @@ struct Float16 {
 #endif
 };
 
-Reduce choose_half(DataType type, ReduceOp op) {
-  return type == DataType::float16 ? arithmetic_kernel<Float16>(op) : arithmetic_kernel<Bfloat16>(op);
+template <class Format>
+Reduce half_kernel_of(ReduceOp op) {
+  return op == ReduceOp::average ? kernel_of<Format, Average>() : arithmetic_kernel<Format>(op);
 }
 
-Divide choose_half_divide(DataType type) {
-  return type == DataType::float16 ? divide_kernel<Float16> : divide_kernel<Bfloat16>;
+Reduce choose_half(DataType type, ReduceOp op) {
+  return type == DataType::float16 ? half_kernel_of<Float16>(op) : half_kernel_of<Bfloat16>(op);
+}
+
+template <class Format>
+void widen_kernel(std::byte* floats, const std::byte* halves, std::size_t count) {
+  write<Plain<float>>(floats, Lanes<Format>{halves}, count, Store::cached);
+}
+
+Widen choose_widen(DataType type) { return type == DataType::float16 ? widen_kernel<Float16> : widen_kernel<Bfloat16>; }
+
+template <class Format>
+void narrow_kernel(std::byte* halves, const std::byte* floats, std::size_t count, int divisor) {
+  write<Format>(halves, Quotient<Plain<float>>{floats, static_cast<float>(divisor)}, count, Store::cached);
+}
+
+Narrow choose_narrow(DataType type) {
+  return type == DataType::float16 ? narrow_kernel<Float16> : narrow_kernel<Bfloat16>;
 }
 
 }  // namespace chorus::kernels::HWY_NAMESPACE
@@ -114,8 +131,11 @@ namespace chorus::kernels {
 HWY_EXPORT(choose_half);
 Reduce half_kernel(DataType type, ReduceOp op) { return HWY_DYNAMIC_DISPATCH(choose_half)(type, op); }
 
-HWY_EXPORT(choose_half_divide);
-Divide half_divide(DataType type) { return HWY_DYNAMIC_DISPATCH(choose_half_divide)(type); }
+HWY_EXPORT(choose_widen);
+Widen widen(DataType type) noexcept { return HWY_DYNAMIC_DISPATCH(choose_widen)(type); }
+
+HWY_EXPORT(choose_narrow);
+Narrow narrow(DataType type) noexcept { return HWY_DYNAMIC_DISPATCH(choose_narrow)(type); }
 
 }  // namespace chorus::kernels
 #endif

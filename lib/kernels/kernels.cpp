@@ -78,6 +78,8 @@ Reduce reduce(DataType type, ReduceOp op) noexcept {
 void divide(std::byte* inout, std::size_t count, DataType type, int ranks) {
   switch (type) {
     case DataType::boolean:
+    case DataType::float16:
+    case DataType::bfloat16:
     case DataType::opaque:
       return;
     case DataType::int8:
@@ -96,9 +98,6 @@ void divide(std::byte* inout, std::size_t count, DataType type, int ranks) {
       return divide_elements<std::uint32_t>(inout, count, ranks);
     case DataType::uint64:
       return divide_elements<std::uint64_t>(inout, count, ranks);
-    case DataType::float16:
-    case DataType::bfloat16:
-      return half_divide(type)(inout, count, ranks);
     case DataType::float32:
     case DataType::float64:
       return float_divide(type)(inout, count, ranks);

@@ -24,8 +24,9 @@ void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store);
 [[nodiscard]] bool supports(DataType type, ReduceOp op) noexcept;
 
 /// out[i] = inputs[0][i] op inputs[1][i] op ... from left to right, for `count` elements: one pass over memory.
-/// float16 and bfloat16 accumulate in float and round once. One input or more; `out` may be the same as one of them
-/// (with cached stores) and overlaps none otherwise. `average` adds: see `divide`.
+/// One input or more; `out` may be the same as one of them (with cached stores) and overlaps none otherwise. `average`
+/// adds: see `divide`. float16 and bfloat16 accumulate in float and round once, and their `average` divides by the
+/// number of inputs before that.
 using Reduce = void (*)(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store store);
 /// The kernel for a supported pair, else null.
 [[nodiscard]] Reduce reduce(DataType type, ReduceOp op) noexcept;
@@ -34,7 +35,16 @@ using Reduce = void (*)(std::byte* out, std::span<const std::byte* const> inputs
 /// ExactSum). Writes by cached stores. For float32, float64 and their complex types, else null.
 [[nodiscard]] Reduce exact_sum(DataType type) noexcept;
 
-/// inout[i] = inout[i] / ranks: turns a sum into an average; integers are truncated towards zero.
+/// Makes floats of `count` elements of a 16-bit type; those of type `type`, which is one of these two.
+using Widen = void (*)(std::byte* floats, const std::byte* halves, std::size_t count);
+[[nodiscard]] Widen widen(DataType type) noexcept;
+
+/// Makes elements of a 16-bit type of `count` floats, divided by `divisor`.
+using Narrow = void (*)(std::byte* halves, const std::byte* floats, std::size_t count, int divisor);
+[[nodiscard]] Narrow narrow(DataType type) noexcept;
+
+/// inout[i] = inout[i] / ranks: turns a sum into an average; integers are truncated towards zero. Nothing is done to
+/// 16-bit floats: see `Reduce`.
 void divide(std::byte* inout, std::size_t count, DataType type, int ranks);
 
 }  // namespace chorus::kernels

@@ -19,11 +19,13 @@ HWY_BEFORE_NAMESPACE();
 namespace chorus::kernels::HWY_NAMESPACE {
 
 /// Inputs joined from left to right in registers, to be rounded once. The first stands on the left, or `sums` where it
-/// is not null: the lanes that earlier inputs gave.
+/// is not null: the lanes that earlier inputs gave. The last of an average are followed by a division by `divisor`, the
+/// number of all; elsewhere that is 0.
 template <class Format, class Op>
 struct Fold {
   const std::byte* sums;
   std::span<const std::byte* const> inputs;
+  std::size_t divisor;
 
   template <class D, std::size_t vectors>
   HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
@@ -37,6 +39,22 @@ struct Fold {
       load_all<Format>(d, inputs[j], i, right);
       for (std::size_t v = 0; v < vectors; ++v) lanes[v] = Op::join(d, lanes[v], right[v]);
     }
+    if constexpr (Op::divides) {
+      if (divisor == 0) return;
+      const auto number = hn::Set(d, static_cast<typename Format::Lane>(divisor));
+      for (std::size_t v = 0; v < vectors; ++v) lanes[v] = hn::Div(lanes[v], number);
+    }
+  }
+};
+
+/// One buffer as it is.
+template <class Format>
+struct Lanes {
+  const std::byte* in;
+
+  template <class D, std::size_t vectors>
+  HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
+    load_all<Format>(d, in, i, lanes);
   }
 };
 
@@ -70,8 +88,9 @@ void reduce_many(std::byte* out, std::span<const std::byte* const> inputs, std::
       const auto some = inputs.subspan(first, std::min(most_inputs, inputs.size() - first));
       const std::byte* from[most_inputs];
       std::transform(some.begin(), some.end(), from, [=](const std::byte* input) { return input + offset; });
-      const Fold<Format, Op> fold = {first > 0 ? sums : nullptr, {from, some.size()}};
-      if (first + some.size() < inputs.size()) {
+      const bool last = first + some.size() == inputs.size();
+      const Fold<Format, Op> fold = {first > 0 ? sums : nullptr, {from, some.size()}, last ? inputs.size() : 0};
+      if (!last) {
         write_vectors<Plain<Lane>>(sums, fold, length, Store::cached);
       } else {
         write_vectors<Format>(out + offset, fold, length, how);
@@ -85,7 +104,7 @@ void reduce_kernel(std::byte* out, std::span<const std::byte* const> inputs, std
   if (inputs.size() > most_inputs) {
     reduce_many<Format, Op>(out, inputs, count, how);
   } else if (inputs.size() > 1) {
-    write<Format>(out, Fold<Format, Op>{nullptr, inputs}, count, how);
+    write<Format>(out, Fold<Format, Op>{nullptr, inputs, inputs.size()}, count, how);
   } else if (out != inputs[0]) {
     copy(out, inputs[0], count * bytes_of<Format>, how);
   }
@@ -102,13 +121,20 @@ Reduce kernel_of() {
 }
 
 struct Sum {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::Add(a, b);
   }
 };
 
+/// The sum, divided by the number of inputs before it is rounded.
+struct Average : Sum {
+  static constexpr bool divides = true;
+};
+
 struct Product {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     using T = hn::TFromD<D>;
@@ -140,6 +166,7 @@ struct Product {
 
 // The processors' own float minima differ on zeros and on what is not a number; a comparison gives the same everywhere.
 struct Min {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
@@ -151,6 +178,7 @@ struct Min {
 };
 
 struct Max {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
@@ -168,6 +196,7 @@ HWY_INLINE V truth(D d, V v) {
 }
 
 struct LogicalAnd {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     return hn::And(truth(d, a), truth(d, b));
@@ -175,6 +204,7 @@ struct LogicalAnd {
 };
 
 struct LogicalOr {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     return truth(d, hn::Or(a, b));
@@ -182,6 +212,7 @@ struct LogicalOr {
 };
 
 struct LogicalXor {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     return hn::Xor(truth(d, a), truth(d, b));
@@ -189,6 +220,7 @@ struct LogicalXor {
 };
 
 struct BitwiseAnd {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::And(a, b);
@@ -196,6 +228,7 @@ struct BitwiseAnd {
 };
 
 struct BitwiseOr {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::Or(a, b);
@@ -203,6 +236,7 @@ struct BitwiseOr {
 };
 
 struct BitwiseXor {
+  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::Xor(a, b);

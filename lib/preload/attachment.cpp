@@ -128,8 +128,7 @@ Attachment::Attachment(MPI_Comm comm) {
   }
 }
 
-bool Attachment::set_up(MPI_Comm comm) {
-  if (communicator_) return true;
+bool Attachment::set_up_in_time(MPI_Comm comm) {
   if (++calls_ <= calls_before_set_up) return false;
   if (!is_within_world(comm)) {
     path_ = Path::several_jobs;
@@ -140,8 +139,7 @@ bool Attachment::set_up(MPI_Comm comm) {
   return true;
 }
 
-bool Attachment::left_to_vendor(const Call& call) {
-  if (decided_ && call == last_) return last_left_;
+bool Attachment::choose(const Call& call) {
   detail::CommunicatorState& state = communicator_->state();
   last_left_ = chorus::left_to_vendor(state, call);
   last_ = call;

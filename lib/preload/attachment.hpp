@@ -31,12 +31,17 @@ class Attachment {
   /// A call comes that chorus could carry out. True where it may: not the first few, as many a communicator is made for
   /// one use, and the set-up takes as long as some hundred short calls. Then collective over `comm`, which is that of
   /// this attachment; throws chorus::Error.
-  [[nodiscard]] bool set_up(MPI_Comm comm);
+  [[nodiscard]] bool set_up(MPI_Comm comm) { return communicator_ || set_up_in_time(comm); }
   /// After the set-up: the chooser's answer, remembered as programs repeat their calls.
-  [[nodiscard]] bool left_to_vendor(const Call& call);
+  [[nodiscard]] bool left_to_vendor(const Call& call) {
+    return decided_ && same_kind(call, last_) ? last_left_ : choose(call);
+  }
   [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
 
  private:
+  bool set_up_in_time(MPI_Comm comm);
+  bool choose(const Call& call);
+
   Path path_ = Path::chorus;
   int rank_ = 0;
   int size_ = 0;

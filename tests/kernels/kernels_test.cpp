@@ -214,6 +214,36 @@ TEST(Floats, MinimumOfZerosAndNotANumberIsTheSameEverywhere) {
   }
 }
 
+/// All bit patterns as floats, and back, divided.
+template <class Half>
+void expect_widened_and_narrowed(DataType type) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{37}, std::size_t{65536}}) {
+    std::vector<Half> halves(count);
+    for (std::size_t i = 0; i < count; ++i) halves[i].bits = static_cast<std::uint16_t>(i * 65535 / count);
+    const Guarded floats(count * sizeof(float), 4);
+    kernels::widen(type)(floats.data(), reinterpret_cast<const std::byte*>(halves.data()), count);
+    ASSERT_TRUE(floats.intact());
+    for (const int divisor : {1, 3, 200}) {
+      std::vector<Half> expected;
+      for (std::size_t i = 0; i < count; ++i) {
+        float wide = 0;
+        std::memcpy(&wide, floats.data() + i * sizeof wide, sizeof wide);
+        ASSERT_TRUE(test::same(wide, float{halves[i]})) << "pattern " << halves[i].bits;
+        expected.emplace_back(wide / static_cast<float>(divisor));
+      }
+      const Guarded narrowed(count * sizeof(Half), 2);
+      kernels::narrow(type)(narrowed.data(), floats.data(), count, divisor);
+      expect_equal(narrowed.data(), expected.data(), count);
+      ASSERT_TRUE(narrowed.intact());
+    }
+  }
+}
+
+TEST(Halves, AreWidenedAndNarrowed) {
+  expect_widened_and_narrowed<float16_t>(DataType::float16);
+  expect_widened_and_narrowed<bfloat16_t>(DataType::bfloat16);
+}
+
 TEST(Divide, EqualsTheOracle) {
   std::mt19937_64 random;
   for (int t = 1; t < static_cast<int>(DataType::opaque); ++t) {
@@ -227,7 +257,7 @@ TEST(Divide, EqualsTheOracle) {
             if constexpr (std::is_integral_v<T>)
               expected.push_back(static_cast<T>(__int128{sums[i]} / ranks));
             else if constexpr (test::is_half<T>)
-              expected.emplace_back(float{sums[i]} / static_cast<float>(ranks));
+              expected.push_back(sums[i]);  // their averages are divided by the reduction
             else if constexpr (test::is_complex<T>)
               expected.push_back(sums[i] / static_cast<typename T::value_type>(ranks));
             else

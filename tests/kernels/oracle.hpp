@@ -118,7 +118,7 @@ T joined_complex(ReduceOp op, T a, T b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// Element `n` of the result: the reduction of inputs 0 to n.
+/// Element `n` of the result: the reduction of inputs 0 to n. An average is the sum, but for 16-bit floats.
 template <class T>
 std::vector<std::vector<T>> running_reductions(ReduceOp op, const std::vector<std::vector<T>>& inputs) {
   std::vector<std::vector<T>> results = {inputs[0]};
@@ -128,7 +128,7 @@ std::vector<std::vector<T>> running_reductions(ReduceOp op, const std::vector<st
       std::vector<T> rounded;
       for (std::size_t i = 0; i < sums.size(); ++i) {
         sums[i] = joined_floats(op, sums[i], float{inputs[j][i]});
-        rounded.emplace_back(sums[i]);
+        rounded.emplace_back(op == ReduceOp::average ? sums[i] / static_cast<float>(j + 1) : sums[i]);
       }
       results.push_back(rounded);
     }
