@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block_lists.hpp"
 
+#include <map>
+#include <span>
+
 namespace chorus::bench {
 
 const BlockLists& blocks_of(const Call& call, int count) {
@@ -18,10 +21,14 @@ const BlockLists& blocks_of(const Call& call, int count) {
 }
 
 const PlacedBlocks& placed_blocks_of(const Call& call) {
-  static PlacedBlocks blocks;
-  static std::span<const float> in;
-  static std::span<float> out;
-  if (in.data() == call.in.data() && in.size() == call.in.size() && out.data() == call.out.data()) return blocks;
+  struct Placed {
+    std::span<const float> in;
+    std::span<float> out;
+    PlacedBlocks blocks;
+  };
+  static std::map<const float*, Placed> all;  // calls that take turns have buffers of their own
+  auto& [in, out, blocks] = all[call.in.data()];
+  if (in.size() == call.in.size() && out.data() == call.out.data()) return blocks;
   in = call.in;
   out = call.out;
   blocks = {};

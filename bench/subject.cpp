@@ -29,7 +29,7 @@ bool on_all_ranks(bool here) {
 std::size_t largest_size(const Row& row, int ranks) {
   const auto count = static_cast<std::size_t>(ranks);  // the least input of whole elements for every row
   const Lengths lengths = row.lengths(count, count);
-  return memory_per_rank() / (lengths.in + lengths.out) * count;
+  return memory_per_rank() / (2 * (lengths.in + lengths.out)) * count;
 }
 
 Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks) {
@@ -79,12 +79,18 @@ Subject::Subject(const Options& options, const Row& row, const Communicator& wor
       console_(console),
       sizes_(sizes_of(options, row, world.size())),
       in_(longest(row_, sizes_, world.size()).in),
-      out_(longest(row_, sizes_, world.size()).out) {}
+      out_(longest(row_, sizes_, world.size()).out),
+      native_in_(longest(row_, sizes_, world.size()).in),
+      native_out_(longest(row_, sizes_, world.size()).out) {}
 
 Call Subject::call_of(std::string_view algorithm, std::size_t bytes) const {
   const auto ranks = static_cast<std::size_t>(world_.size());
   const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
-  Call call = {.world = world_, .in = in_.first(lengths.in), .out = out_.first(lengths.out), .options = {}};
+  const bool native = algorithm == "native";
+  Call call = {.world = world_,
+               .in = (native ? native_in_ : in_).first(lengths.in),
+               .out = (native ? native_out_ : out_).first(lengths.out),
+               .options = {}};
   call.options.reproducible = options_.reproducible;
   if (algorithm != "auto") call.options.algorithm = algorithm;
   return call;

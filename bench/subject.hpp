@@ -44,7 +44,8 @@ class Subject {
 
   [[nodiscard]] const Row& row() const noexcept { return row_; }
   [[nodiscard]] std::span<const std::size_t> sizes() const noexcept { return sizes_; }
-  /// `algorithm`: a registered name, or "auto".
+  /// `algorithm`: a registered name, or "auto". MPI's, which is "native", has buffers of its own: its ranks read each
+  /// other's, and whoever writes there next waits for the lines that they have read.
   [[nodiscard]] Call call_of(std::string_view algorithm, std::size_t bytes) const;
   /// The one that the library chooses.
   [[nodiscard]] std::string chosen_algorithm(std::size_t bytes);
@@ -67,7 +68,7 @@ class Subject {
   Communicator world_;
   Console& console_;
   std::vector<std::size_t> sizes_;
-  Buffer in_, out_;
+  Buffer in_, out_, native_in_, native_out_;
 };
 
 }  // namespace chorus::bench

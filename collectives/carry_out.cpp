@@ -6,6 +6,7 @@
 #include "kernels/kernels.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
+#include "transport/pace.hpp"
 #include "transport/shared_group.hpp"
 #include "wider_elements.hpp"
 
@@ -61,6 +62,7 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
       memory->arrive(round);
       co_await memory->arrivals(round);
     }
+    if (memory->is_pace_old()) co_await renew_pace(*memory);
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, call);
@@ -76,6 +78,7 @@ void begin_now(const Algorithm& algorithm, Transport& transport, const Call& cal
   SharedGroup* const memory = transport.node_memory();
   if (memory == nullptr) return;
   memory->begin(call);
+  if (memory->is_pace_old()) memory->drive(renew_pace(*memory));
   if (algorithm.arrives) return;
   const Round round = memory->open_now(line_slots);
   memory->arrive(round);

@@ -60,7 +60,7 @@ class Reduction {
 
 /// Copies `bytes` unless source and destination are the same; `bytes` may be 0.
 inline void copy_unless_same(std::byte* out, const std::byte* in, std::size_t bytes) noexcept {
-  if (out != in && bytes > 0) std::memcpy(out, in, bytes);
+  if (out != in && bytes > 0) kernels::copy(out, in, bytes, kernels::Store::cached);
 }
 
 }  // namespace chorus

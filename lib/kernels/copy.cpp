@@ -20,8 +20,8 @@ struct Bytes {
   }
 };
 
-void copy_streamed(std::byte* out, const std::byte* in, std::size_t bytes) {
-  write<Plain<std::uint8_t>>(out, Bytes{in}, bytes, Store::streamed);
+void copy_long(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
+  write<Plain<std::uint8_t>>(out, Bytes{in}, bytes, store);
 }
 
 }  // namespace chorus::kernels::HWY_NAMESPACE
@@ -30,10 +30,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace chorus::kernels {
 
-HWY_EXPORT(copy_streamed);
+/// From about here on memcpy leaves the work to one instruction of the processor, which takes a tenth longer.
+constexpr std::size_t long_from = 4096;
+
+HWY_EXPORT(copy_long);
 void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
-  if (store == Store::streamed) {
-    HWY_DYNAMIC_DISPATCH(copy_streamed)(out, in, bytes);
+  if (store == Store::streamed || bytes >= long_from) {
+    HWY_DYNAMIC_DISPATCH(copy_long)(out, in, bytes, store);
   } else if (bytes > 0) {
     std::memcpy(out, in, bytes);
   }

@@ -18,12 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int warm_up = data_slots / 2;
-constexpr int repetitions = 12;
+constexpr std::size_t renewing_bytes = std::size_t{64} * 1024;
+constexpr int warm_up = data_slots;
+constexpr int repetitions = 8;
+constexpr int renewing_repetitions = 3;
 constexpr int attempts = 8;  // while the system moves ranks that are not bound apart
 
-/// The shortest time, in microseconds, in which this rank has written a slot and read its neighbour's.
-Task<double> exchange_us(SharedGroup& memory, kernels::Store store, std::vector<std::byte>& buffer) {
+/// The pace by `store`: that of the shortest time in which this rank has written a slot and read its neighbour's.
+Task<double> pace_by(kernels::Store store, SharedGroup& memory, std::vector<std::byte>& buffer, int repetitions) {
   const int neighbour = (memory.rank() + 1) % memory.size();
   double shortest = std::numeric_limits<double>::infinity();
   for (int repetition = -warm_up; repetition < repetitions; ++repetition) {
@@ -36,7 +38,7 @@ Task<double> exchange_us(SharedGroup& memory, kernels::Store store, std::vector<
     const std::chrono::duration<double, std::micro> took = Clock::now() - began;
     if (repetition >= 0) shortest = std::min(shortest, took.count());
   }
-  co_return shortest;
+  co_return 2 * static_cast<double>(buffer.size()) / shortest;
 }
 
 /// True where no two ranks are on one core at the moment: what they measured is the pace between cores.
@@ -63,19 +65,27 @@ Remembered& remembered() noexcept {
   return pace_of_process;
 }
 
+/// Unknown where two ranks are on one core.
+Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions) {
+  std::vector<std::byte> buffer(bytes);
+  Pace pace;
+  pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
+  pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
+  co_return co_await are_on_cores_of_their_own(memory) ? pace : Pace();
+}
+
 }  // namespace
 
 Task<Pace> measure_pace(SharedGroup& memory) {
-  std::vector<std::byte> buffer(memory.slot_bytes());
-  const double bytes = 2.0 * static_cast<double>(buffer.size());
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const double streamed_us = co_await exchange_us(memory, kernels::Store::streamed, buffer);
-    const double cached_us = co_await exchange_us(memory, kernels::Store::cached, buffer);
-    if (co_await are_on_cores_of_their_own(memory)) {
-      co_return Pace{.cached = bytes / cached_us, .streamed = bytes / streamed_us};
-    }
+    const Pace pace = co_await measure_once(memory, memory.slot_bytes(), repetitions);
+    if (pace.known()) co_return pace;
   }
   co_return Pace();
+}
+
+Task<> renew_pace(SharedGroup& memory) {
+  memory.set_pace(co_await measure_once(memory, std::min(renewing_bytes, memory.slot_bytes()), renewing_repetitions));
 }
 
 Pace remembered_pace() noexcept {

@@ -25,6 +25,9 @@ struct Pace {
 /// millisecond where every rank has a core. Where two stay on one core all the time, nothing is known afterwards.
 Task<Pace> measure_pace(SharedGroup& memory);
 
+/// Measures it again, in less time, and tells `memory`: as the system may move a rank, or its machine, at any time.
+Task<> renew_pace(SharedGroup& memory);
+
 /// What this process has measured or been told, so that its next communicators need not measure again.
 [[nodiscard]] Pace remembered_pace() noexcept;
 void remember_pace(const Pace& pace) noexcept;

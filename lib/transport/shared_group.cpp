@@ -8,6 +8,10 @@
 namespace chorus {
 namespace {
 
+/// After so much data the pace is measured again: often enough where a machine is moved every second, and so seldom
+/// that it takes no more than a hundredth of the time.
+constexpr std::size_t pace_bytes = std::size_t{256} << 20U;
+
 /// How far the round in `word` lies past `round`, modulo 2^24; ranks are never nearly as far apart.
 std::int32_t rounds_past(std::uint64_t word, Round round) noexcept {
   const auto upper = static_cast<std::uint32_t>(word >> 40U) << 8U;
@@ -27,9 +31,16 @@ SharedGroup::~SharedGroup() {
   for (int peer = 0; peer < size(); ++peer) page(peer).left.fetch_add(1, std::memory_order_acq_rel);
 }
 
+void SharedGroup::set_pace(const Pace& pace) noexcept {
+  if (!pace.known() && !is_pace_old()) return;
+  if (pace.known()) way_ = pace.cached > pace.streamed ? kernels::Store::cached : kernels::Store::streamed;
+  pace_lasts_to_ = begun_bytes_ + pace_bytes;
+}
+
 void SharedGroup::begin(const Call& call) noexcept {
   signature_ = signature(call);
   ++calls_begun_;
+  begun_bytes_ += call.bytes();
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
   record.word.store(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |

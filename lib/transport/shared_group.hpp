@@ -3,9 +3,10 @@
 
 #include "base/bytes.hpp"
 #include "base/call.hpp"
+#include "kernels/kernels.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
-#include "transport/slot_writer.hpp"
+#include "transport/pace.hpp"
 
 #include <array>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -97,7 +99,11 @@ class SharedGroup {
   [[nodiscard]] int rank() const noexcept { return members_.rank; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.regions.size()); }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return members_.slot_bytes; }
-  void set_pace(const Pace& pace) noexcept { writer_.set_pace(pace); }
+  /// Writes in the way that was measured to be faster; by streamed stores where nothing was.
+  void set_pace(const Pace& pace) noexcept;
+  /// True where so much data has gone by since the last measurement that the ranks may have been moved; the same on all
+  /// ranks in the same call. Never where nothing was measured.
+  [[nodiscard]] bool is_pace_old() const noexcept { return begun_bytes_ >= pace_lasts_to_; }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];
   }
@@ -162,13 +168,9 @@ class SharedGroup {
     }
   }
 
-  /// Copies `bytes` from `data` to `place` in a slot of this rank, in the way that is faster at the moment.
+  /// Copies `bytes` from `data` to `place` in a slot of this rank, in the faster way.
   void put(std::byte* place, const std::byte* data, std::size_t bytes) {
-    if (bytes < SlotWriter::timed_from) {
-      writer_.write(place, data, bytes);
-    } else {
-      writer_.write_timed(place, data, bytes);
-    }
+    kernels::copy(place, data, bytes, bytes < streaming_from ? kernels::Store::cached : way_);
   }
 
   // For reports and failures; any time, any rank.
@@ -216,6 +218,9 @@ class SharedGroup {
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
   void announce();
 
+  /// Below this many bytes plain stores are faster than streamed ones, or lose little.
+  static constexpr std::size_t streaming_from = 4096;
+
   Members members_;
   Waiter& waiter_;
   std::function<void()> published_;
@@ -223,7 +228,9 @@ class SharedGroup {
   std::uint64_t signature_ = 0;
   std::uint64_t calls_begun_ = 0;
   Round round_ = 0;  // the last one opened
-  SlotWriter writer_;
+  kernels::Store way_ = kernels::Store::streamed;
+  std::size_t begun_bytes_ = 0;  // of all calls
+  std::size_t pace_lasts_to_ = std::numeric_limits<std::size_t>::max();
   Round known_ = 0;  // everybody has arrived at this round, so has left all before it
   std::vector<const std::byte*> places_;
 };

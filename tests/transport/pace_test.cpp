@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/pace.hpp"
 
+#include "carry_out.hpp"
+#include "choose.hpp"
 #include "link_model.hpp"
 #include "transport/shared_group.hpp"
 #include "worlds/worlds.hpp"
@@ -10,6 +12,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -28,6 +31,39 @@ TEST(MeasuredPace, IsUnknownWhereRanksShareACore) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 100, .slot_bytes = 128}, [](Transport& transport) -> Task<> {
     const Pace pace = co_await measure_pace(*transport.shared());
     if (pace.known() && std::thread::hardware_concurrency() < 100) throw std::logic_error("it cannot be known");
+  });
+}
+
+TEST(MeasuredPace, LastsForSomeData) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 1, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    const Call much{.collective = Collective::bcast, .count = std::size_t{1} << 40U};
+    memory.begin(much);
+    if (memory.is_pace_old()) throw std::logic_error("nothing was measured");
+    memory.set_pace(co_await measure_pace(memory));
+    if (memory.is_pace_old()) throw std::logic_error("it is new");
+    memory.begin(much);
+    if (!memory.is_pace_old()) throw std::logic_error("it is old");
+    co_await renew_pace(memory);
+    if (memory.is_pace_old()) throw std::logic_error("it is new again");
+  });
+}
+
+/// Every call after much data measures first, whether it runs as a coroutine or not.
+TEST(MeasuredPace, IsRenewedByTheCallsThemselves) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    memory.set_pace({.cached = 1, .streamed = 2});
+    for (const std::size_t count : {std::size_t{8}, std::size_t{1000}}) {
+      const Call call{.collective = Collective::allreduce, .type = DataType::int32, .count = count};
+      const Problem problem = problem_of(call, transport);
+      memory.begin({.collective = Collective::bcast, .count = std::size_t{1} << 40U});
+      std::vector<int> ones(count, 1);
+      auto* const data = reinterpret_cast<std::byte*>(ones.data());
+      co_await carry_out(fastest(problem, {}), transport, {.call = call, .in = data, .out = data});
+      if (memory.is_pace_old()) throw std::logic_error("it was not renewed");
+      if (ones != std::vector<int>(count, 2)) throw std::logic_error("another result");
+    }
   });
 }
 
