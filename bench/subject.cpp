@@ -2,6 +2,7 @@
 #include "subject.hpp"
 
 #include "algorithm.hpp"
+#include "algorithm_names.hpp"
 #include "memory.hpp"
 #include "transport/communicator_state.hpp"
 
@@ -29,7 +30,8 @@ bool on_all_ranks(bool here) {
 std::size_t largest_size(const Row& row, int ranks) {
   const auto count = static_cast<std::size_t>(ranks);  // the least input of whole elements for every row
   const Lengths lengths = row.lengths(count, count);
-  return memory_per_rank() / (2 * (lengths.in + lengths.out)) * count;
+  const std::size_t pairs = algorithm_names(row.name).size() + 1;  // of buffers: "auto" has one, too
+  return memory_per_rank() / (pairs * (lengths.in + lengths.out)) * count;
 }
 
 Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks) {
@@ -73,23 +75,19 @@ std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ra
 }
 
 Subject::Subject(const Options& options, const Row& row, const Communicator& world, Console& console)
-    : options_(options),
-      row_(row),
-      world_(world),
-      console_(console),
-      sizes_(sizes_of(options, row, world.size())),
-      in_(longest(row_, sizes_, world.size()).in),
-      out_(longest(row_, sizes_, world.size()).out),
-      native_in_(longest(row_, sizes_, world.size()).in),
-      native_out_(longest(row_, sizes_, world.size()).out) {}
+    : options_(options), row_(row), world_(world), console_(console), sizes_(sizes_of(options, row, world.size())) {}
 
-Call Subject::call_of(std::string_view algorithm, std::size_t bytes) const {
+Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
+  auto own = buffers_.find(algorithm);
+  if (own == buffers_.end()) {
+    const Lengths most = longest(row_, sizes_, world_.size());
+    own = buffers_.emplace(algorithm, Buffers{Buffer(most.in), Buffer(most.out)}).first;
+  }
   const auto ranks = static_cast<std::size_t>(world_.size());
   const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
-  const bool native = algorithm == "native";
   Call call = {.world = world_,
-               .in = (native ? native_in_ : in_).first(lengths.in),
-               .out = (native ? native_out_ : out_).first(lengths.out),
+               .in = own->second.in.first(lengths.in),
+               .out = own->second.out.first(lengths.out),
                .options = {}};
   call.options.reproducible = options_.reproducible;
   if (algorithm != "auto") call.options.algorithm = algorithm;

@@ -10,6 +10,8 @@
 #include <chorus/communicator.hpp>
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,7 +34,7 @@ class Buffer {
   std::unique_ptr<float[], Free> data_;
 };
 
-/// The sizes in bytes that are measured of `row`. Called by all ranks.
+/// The sizes in bytes that are measured of `row`, for which there is memory for each algorithm. Called by all ranks.
 /// Throws   Refusal where the options ask for none that can be measured.
 [[nodiscard]] std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ranks);
 
@@ -44,9 +46,9 @@ class Subject {
 
   [[nodiscard]] const Row& row() const noexcept { return row_; }
   [[nodiscard]] std::span<const std::size_t> sizes() const noexcept { return sizes_; }
-  /// `algorithm`: a registered name, or "auto". MPI's, which is "native", has buffers of its own: its ranks read each
-  /// other's, and whoever writes there next waits for the lines that they have read.
-  [[nodiscard]] Call call_of(std::string_view algorithm, std::size_t bytes) const;
+  /// `algorithm`: a registered name, or "auto". Each has buffers of its own: ranks may read each other's, and whoever
+  /// writes there next waits for the lines that they have read.
+  [[nodiscard]] Call call_of(std::string_view algorithm, std::size_t bytes);
   /// The one that the library chooses.
   [[nodiscard]] std::string chosen_algorithm(std::size_t bytes);
   /// A point of which nothing was measured yet.
@@ -68,7 +70,10 @@ class Subject {
   Communicator world_;
   Console& console_;
   std::vector<std::size_t> sizes_;
-  Buffer in_, out_, native_in_, native_out_;
+  struct Buffers {
+    Buffer in, out;
+  };
+  std::map<std::string, Buffers, std::less<>> buffers_;  // by algorithm
 };
 
 }  // namespace chorus::bench

@@ -22,6 +22,7 @@ struct Problem {
   int largest_node = 1;        ///< ranks on the fullest of them
   bool shared = false;         ///< all ranks share memory
   std::size_t slot_bytes = 0;  ///< length of a data slot of the shared memory
+  bool single_copy = false;    ///< they can read each other's memory, too
   bool native = false;         ///< the vendor can carry out `call`
 };
 
@@ -37,6 +38,7 @@ struct Traffic {
   LevelTraffic shared;       ///< inside a node, through shared memory
   LevelTraffic messages;     ///< by messages
   LevelTraffic waited = {};  ///< by messages of other ranks, which the last rank has to wait for besides
+  LevelTraffic read = {};    ///< inside a node, from other ranks' memory: calls of the system, and bytes
 };
 
 /// The buffers of one rank. In place: `in` and `out` are equal. Where the collective gives this rank no result (reduce

@@ -30,6 +30,7 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
     state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace());
+    state.tuned_pace = state.pace();
   }
   return static_cast<const Tunings*>(state.tuning.get())->of(call);
 }
@@ -73,12 +74,20 @@ enum class Form { blocking, request };
   }
 }
 
+/// The pace of shared memory was measured again.
+[[gnu::noinline]] void forget_choices(CommunicatorState& state) {
+  state.choices = {};
+  state.tuning.reset();
+  state.tuned_pace = state.pace();
+}
+
 /// The algorithm for `call`, which is told what the settings ask of its bits and what algorithm it is carried out by.
 /// Remembers its choices, as programs repeat their calls.
 const Algorithm& choose_for(CommunicatorState& state, Call& call, const CollectiveOptions& options, Form form) {
   if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
     call = asking_for(repeatability, call);
   }
+  if (state.tuned_pace != state.pace()) forget_choices(state);
   CommunicatorState::Choice& known = state.choices[kind_hash(call) % state.choices.size()];
   const bool named = !options.algorithm.empty();
   const auto* algorithm = static_cast<const Algorithm*>(known.algorithm);

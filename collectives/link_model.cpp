@@ -17,8 +17,8 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   };
   const Link& messages = problem.nodes > 1 ? network : node;
   return time(traffic.shared, shared, shared.latency_us + shared_peer_us * problem.largest_node) +
-         time(traffic.messages, messages, messages.latency_us) + time(traffic.waited, messages, messages.latency_us) +
-         (problem.ranks == 1 ? alone_us(problem.call) : 0);
+         time(traffic.read, read, read.latency_us) + time(traffic.messages, messages, messages.latency_us) +
+         time(traffic.waited, messages, messages.latency_us) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

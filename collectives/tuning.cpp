@@ -63,7 +63,7 @@ std::string text(const Json& object, std::string_view where, const std::string& 
 
 void read_links(const Json& json, LinkModel& links) {
   const std::pair<std::string_view, Link*> of_link[] = {
-      {"shared", &links.shared}, {"node", &links.node}, {"network", &links.network}};
+      {"shared", &links.shared}, {"read", &links.read}, {"node", &links.node}, {"network", &links.network}};
   const std::pair<std::string_view, double*> of_number[] = {
       {"shared_peer_us", &links.shared_peer_us},
       {"task_us", &links.task_us},

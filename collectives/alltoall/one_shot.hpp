@@ -9,8 +9,8 @@ namespace chorus::alltoall_one_shot {
 // Every rank shows its blocks for the others, and each copies those that are for it: `line` and `slot`.
 
 inline Traffic traffic(const Problem& problem) {
-  const double others = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
-  return {.shared = {.messages = 1, .bytes = 2 * others, .reduced = 0}, .messages = {}};
+  const double bytes = static_cast<double>(problem.call.bytes());
+  return {.shared = {.messages = 1, .bytes = bytes * (2 * problem.ranks - 1), .reduced = 0}, .messages = {}};
 }
 
 template <class Place>

@@ -21,7 +21,7 @@ Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double part = static_cast<double>(part_of_block(problem.slot_bytes, problem.ranks));
   const double rounds = std::max(1.0, std::ceil(bytes / part));
-  return {.shared = {.messages = rounds, .bytes = 2 * bytes * (problem.ranks - 1), .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = bytes * (2 * problem.ranks - 1), .reduced = 0}, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

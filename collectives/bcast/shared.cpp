@@ -15,7 +15,7 @@ namespace chorus::bcast_shared {
 namespace {
 
 /// Shorter than a slot may be, so that the pipeline fills early.
-constexpr std::size_t longest_segment = std::size_t{128} * 1024;
+constexpr std::size_t longest_segment = std::size_t{64} * 1024;
 
 bool applies(const Problem& problem) { return problem.shared; }
 
@@ -23,8 +23,9 @@ std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, lon
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
+  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = bytes, .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = segment + bytes, .reduced = 0}, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -24,8 +24,9 @@ std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, lon
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
+  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = segment + bytes * others, .reduced = 0}, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -101,6 +101,8 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_SHARED_MEMORY", set_shared_memory},
     {"CHORUS_SLOT_BYTES",
      [](Settings& s, auto variable, auto value) { s.slot_bytes = parse_slot_bytes(variable, value); }},
+    {"CHORUS_SINGLE_COPY",
+     [](Settings& s, auto variable, auto value) { s.single_copy = parse_switch(variable, value); }},
     {"CHORUS_NODE_RANKS",
      [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
     {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
@@ -152,6 +154,7 @@ std::string Settings::to_json() const {
                                {"stall_warning_ns", stall_warning.count()},
                                {"shared_memory", shared_memory},
                                {"slot_bytes", slot_bytes},
+                               {"single_copy", single_copy},
                                {"node_ranks", node_ranks},
                                {"tuning", tuning},
                                {"compare", compare},
@@ -170,6 +173,7 @@ Settings Settings::from_json(const std::string& text) {
   settings.stall_warning = std::chrono::nanoseconds(json.at("stall_warning_ns").get<std::int64_t>());
   json.at("shared_memory").get_to(settings.shared_memory);
   json.at("slot_bytes").get_to(settings.slot_bytes);
+  json.at("single_copy").get_to(settings.single_copy);
   json.at("node_ranks").get_to(settings.node_ranks);
   json.at("tuning").get_to(settings.tuning);
   json.at("compare").get_to(settings.compare);

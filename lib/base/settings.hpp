@@ -21,6 +21,7 @@ struct Settings {
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(60);  ///< CHORUS_STALL_WARNING, seconds; zero: none
   SharedMemory shared_memory = SharedMemory::automatic;               ///< CHORUS_SHARED_MEMORY=memfd|named|off
   std::size_t slot_bytes = std::size_t{128} * 1024;                   ///< CHORUS_SLOT_BYTES: length of a data slot
+  bool single_copy = true;  ///< CHORUS_SINGLE_COPY=0: ranks do not read each other's processes
   int node_ranks = 0;       ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
   std::string tuning_file;  ///< CHORUS_TUNING_FILE: its path
   std::string tuning;       ///< what is written in that file; read where the settings are first used

@@ -8,7 +8,7 @@
 #include "task/wait.hpp"
 #include "transport/entrance.hpp"
 #include "transport/mismatch_report.hpp"
-#include "transport/pace.hpp"
+#include "transport/shared_group.hpp"
 #include "transport/transport.hpp"
 
 #include <chorus/error.hpp>
@@ -89,7 +89,10 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
   /// Valid after the set-up.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  [[nodiscard]] const Pace& pace() const noexcept { return pace_; }
+  /// The same on every rank in the same call.
+  [[nodiscard]] const Pace& pace() const noexcept {
+    return transport_->shared() != nullptr ? transport_->shared()->pace() : pace_;
+  }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
@@ -145,8 +148,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
   void idle(Wait& wait, Bell* bell) override;
 
-  // The chooser's: what it has chosen for calls like this one, what it has read in the tuning file, and for reports the
-  // names of what it chooses from, which it gives before the first call is carried out.
+  // The chooser's: what it has chosen for calls like this one, what it has read in the tuning file and for which pace,
+  // and for reports the names of what it chooses from, which it gives before the first call is carried out.
   struct Choice {
     Call call;
     const void* algorithm = nullptr;
@@ -156,6 +159,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   };
   std::array<Choice, 64> choices;
   std::shared_ptr<const void> tuning;
+  Pace tuned_pace;
   AlgorithmName algorithm_name = nullptr;
 
  private:

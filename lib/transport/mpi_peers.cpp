@@ -80,6 +80,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.native = native_ ? &*native_ : nullptr;
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
   remember_pace(shared.pace);
+  if (memory_.single_copy) shared.notes.emplace_back("ranks of a node read each other's memory");
   if (shared.pace.known()) {
     shared.notes.push_back(fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones",
                                        shared.pace.cached, shared.pace.streamed));
@@ -122,6 +123,7 @@ std::unique_ptr<SharedGroup> MpiPeers::make_group(const Settings& settings, Wait
     if (rank == transport_.rank()) members.rank = static_cast<int>(members.regions.size());
     members.regions.push_back(region);
     members.communicator_ranks.push_back(rank);
+    if (memory_.single_copy) members.processes.push_back(records_[static_cast<std::size_t>(rank)].process.pid);
   }
   if (members.regions.empty()) return nullptr;
   return std::make_unique<SharedGroup>(std::move(members), waiter);

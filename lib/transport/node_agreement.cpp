@@ -7,7 +7,7 @@ namespace chorus {
 
 NodeAgreement::NodeAgreement(int ranks)
     : ranks_(ranks),
-      row_bytes_((static_cast<std::size_t>(ranks) + 7) / 8),
+      row_bytes_((static_cast<std::size_t>(ranks) + 1 + 7) / 8),
       rows_(row_bytes_ * static_cast<std::size_t>(ranks)) {}
 
 void NodeAgreement::reached(int from, int to) noexcept {
@@ -18,6 +18,13 @@ void NodeAgreement::reached(int from, int to) noexcept {
 bool NodeAgreement::has_reached(int from, int to) const noexcept {
   const auto column = static_cast<std::size_t>(to);
   return (rows_[static_cast<std::size_t>(from) * row_bytes_ + column / 8] >> column % 8 & std::byte{1}) != std::byte{0};
+}
+
+bool NodeAgreement::everybody_reads_all() const noexcept {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (!has_reached(rank, ranks_)) return false;
+  }
+  return true;
 }
 
 std::vector<int> NodeAgreement::nodes() const {

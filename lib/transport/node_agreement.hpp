@@ -9,13 +9,16 @@
 namespace chorus {
 
 /// From who has reached whom to groups in which everybody has reached everybody: the nodes. A table of one bit a pair,
-/// of which every rank fills in its own row before the rows are gathered.
+/// and one a rank besides, of which every rank fills in its own row before the rows are gathered.
 class NodeAgreement {
  public:
   explicit NodeAgreement(int ranks);
 
   void reached(int from, int to) noexcept;
   [[nodiscard]] bool has_reached(int from, int to) const noexcept;
+  /// `from` can read the memory of all processes that it has reached.
+  void reads_all(int from) noexcept { reached(from, ranks_); }
+  [[nodiscard]] bool everybody_reads_all() const noexcept;
   /// All rows, one record a rank.
   [[nodiscard]] Bytes bytes() noexcept { return rows_; }
   /// The node of each rank, counted in the order of their first ranks. Each rank joins the first node all of whose

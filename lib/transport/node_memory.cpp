@@ -63,6 +63,7 @@ PeerRecord this_rank() {
   PeerRecord record;
   record.kernel = this_kernel();
   record.process = this_process();
+  record.probe = reading_probe();
   record.binding = current_binding(topology);
   record.launched_here = launched_here();
   record.pace = remembered_pace();
@@ -95,6 +96,7 @@ std::size_t kernels_of(const std::vector<PeerRecord>& records) {
 NodeMemory& NodeMemory::operator=(NodeMemory&& other) noexcept {
   std::swap(nodes, other.nodes);
   std::swap(regions, other.regions);
+  std::swap(single_copy, other.single_copy);
   std::swap(mappings_, other.mappings_);
   std::swap(lease_, other.lease_);
   std::swap(alone_, other.alone_);
@@ -123,6 +125,7 @@ class MemorySharing {
 
 void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me, const Settings& settings,
                            const std::vector<PeerRecord>& records) {
+  bool reads_all = settings.single_copy;
   const int pretended = settings.node_ranks > 0 ? settings.node_ranks : static_cast<int>(records.size());
   for (int rank = 0; rank < static_cast<int>(records.size()); ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -133,7 +136,9 @@ void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me,
     if (!mapping || peer.region + region_bytes(settings.slot_bytes) > mapping->bytes()) continue;
     memory.regions[index] = mapping->base() + peer.region;
     agreement.reached(me, rank);
+    reads_all = reads_all && can_read(peer.process.pid, peer.probe);
   }
+  if (reads_all) agreement.reads_all(me);
 }
 
 Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settings& settings,
@@ -160,6 +165,7 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
   co_await gather_records(transport, all_rows);
   if (segment) segment->unlink();
   memory.nodes = agreement.nodes();
+  memory.single_copy = agreement.everybody_reads_all();
   for (std::size_t rank = 0; rank < size; ++rank) {
     if (memory.nodes[rank] == memory.nodes[me]) continue;
     memory.regions[rank] = nullptr;

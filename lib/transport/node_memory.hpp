@@ -5,6 +5,7 @@
 #include "topology/binding.hpp"
 #include "transport/pace.hpp"
 #include "transport/process.hpp"
+#include "transport/process_reading.hpp"
 #include "transport/segment.hpp"
 #include "transport/transport.hpp"
 
@@ -20,6 +21,7 @@ namespace chorus {
 struct PeerRecord {
   std::uint64_t kernel = 0;  ///< see this_kernel
   ProcessId process;
+  ReadingProbe probe;
   Binding binding;
   std::int32_t launched_here = 0;  ///< ranks on this node by the launcher's word; 0: it says nothing
   std::array<char, 64> host{};
@@ -39,6 +41,7 @@ class NodeMemory {
 
   std::vector<int> nodes;           ///< per rank of the communicator, counted in the order of their first ranks
   std::vector<std::byte*> regions;  ///< per rank; null for those on other nodes
+  bool single_copy = false;         ///< all ranks can read the processes that they share memory with
 
  private:
   friend class MemorySharing;

@@ -85,7 +85,15 @@ Task<Pace> measure_pace(SharedGroup& memory) {
 }
 
 Task<> renew_pace(SharedGroup& memory) {
-  memory.set_pace(co_await measure_once(memory, std::min(renewing_bytes, memory.slot_bytes()), renewing_repetitions));
+  const std::size_t bytes = std::min(renewing_bytes, memory.slot_bytes());
+  Pace pace = co_await measure_once(memory, bytes, renewing_repetitions);
+  const Round round = co_await memory.open(line_slots);
+  std::memcpy(memory.payload(round), &pace, sizeof pace);
+  memory.arrive(round);
+  co_await memory.arrivals(round);
+  std::memcpy(&pace, memory.payload(round, 0), sizeof pace);
+  if (pace.known()) remember_pace(pace);
+  memory.set_pace(pace);
 }
 
 Pace remembered_pace() noexcept {

@@ -18,6 +18,7 @@ struct Pace {
   double streamed = 0;
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
+  friend bool operator==(const Pace&, const Pace&) = default;
   [[nodiscard]] double best() const noexcept { return cached > streamed ? cached : streamed; }
 };
 
@@ -25,7 +26,8 @@ struct Pace {
 /// millisecond where every rank has a core. Where two stay on one core all the time, nothing is known afterwards.
 Task<Pace> measure_pace(SharedGroup& memory);
 
-/// Measures it again, in less time, and tells `memory`: as the system may move a rank, or its machine, at any time.
+/// Measures it again, in less time, and tells `memory` what rank 0 has measured: as the system may move a rank, or its
+/// machine, at any time.
 Task<> renew_pace(SharedGroup& memory);
 
 /// What this process has measured or been told, so that its next communicators need not measure again.

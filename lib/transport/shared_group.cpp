@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shared_group.hpp"
 
+#include "transport/process_reading.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace chorus {
 namespace {
@@ -11,6 +14,9 @@ namespace {
 /// After so much data the pace is measured again: often enough where a machine is moved every second, and so seldom
 /// that it takes no more than a hundredth of the time.
 constexpr std::size_t pace_bytes = std::size_t{256} << 20U;
+
+constexpr int slow_puts_to_doubt = 3;  // one may have been interrupted
+constexpr std::uint64_t calls_between_doubts = 256;
 
 /// How far the round in `word` lies past `round`, modulo 2^24; ranks are never nearly as far apart.
 std::int32_t rounds_past(std::uint64_t word, Round round) noexcept {
@@ -27,20 +33,53 @@ SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> 
       announces_(published_ || waiter.policy().oversubscribed()),
       places_(members_.regions.size()) {}
 
+void SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const {
+  if (members_.direct) return kernels::copy(out, there, bytes, kernels::Store::cached);
+  read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
+}
+
 SharedGroup::~SharedGroup() {
   for (int peer = 0; peer < size(); ++peer) page(peer).left.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void SharedGroup::set_pace(const Pace& pace) noexcept {
   if (!pace.known() && !is_pace_old()) return;
-  if (pace.known()) way_ = pace.cached > pace.streamed ? kernels::Store::cached : kernels::Store::streamed;
   pace_lasts_to_ = begun_bytes_ + pace_bytes;
+  pace_call_ = calls_begun_;
+  slow_puts_ = 0;
+  if (!pace.known()) return;
+  pace_ = pace;
+  way_ = pace.cached > pace.streamed ? kernels::Store::cached : kernels::Store::streamed;
+}
+
+/// Plain stores that take longer than streamed ones and who reads these together: the ranks were moved apart. All ranks
+/// hear of it before they come to the call that is named, as none is more than `line_slots` rounds ahead.
+void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t bytes) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = Clock::now();
+  kernels::copy(place, data, bytes, way_);
+  const std::chrono::duration<double, std::nano> took = Clock::now() - began;
+  const double streamed_ns = 2e3 * static_cast<double>(bytes) / pace_.streamed;  // megabytes a second
+  slow_puts_ = took.count() > streamed_ns ? slow_puts_ + 1 : 0;
+  std::atomic<std::uint64_t>& ends = page(rank()).pace_ends;
+  if (slow_puts_ < slow_puts_to_doubt || ends.load(std::memory_order_relaxed) > pace_call_) return;
+  const std::uint64_t heard_by = calls_begun_ + 2 * line_slots;
+  ends.store(std::max(heard_by, pace_call_ + calls_between_doubts), std::memory_order_release);
+}
+
+bool SharedGroup::is_pace_doubted() const noexcept {
+  for (int peer = 0; peer < size(); ++peer) {
+    const std::uint64_t ends = page(peer).pace_ends.load(std::memory_order_acquire);
+    if (ends > pace_call_ && ends <= calls_begun_) return true;
+  }
+  return false;
 }
 
 void SharedGroup::begin(const Call& call) noexcept {
   signature_ = signature(call);
   ++calls_begun_;
-  begun_bytes_ += call.bytes();
+  call_bytes_ = call.bytes();
+  begun_bytes_ += call_bytes_;
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
   record.word.store(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |

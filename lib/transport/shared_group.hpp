@@ -57,9 +57,10 @@ inline constexpr int call_records = 8;
 /// What one rank writes and the others of its node read; the data slots follow it.
 struct ControlPage {
   alignas(128) Bell bell;
-  alignas(128) std::atomic<std::uint32_t> failure{0};  ///< ErrorCode + 1 once this rank has given the communicator up
-  std::array<char, 496> failure_text{};                ///< written before `failure`
-  std::atomic<std::uint32_t> left{0};                  ///< ranks that will not look here again; they add themselves
+  alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
+  std::array<char, 496> failure_text{};                  ///< written before `failure`
+  std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
+  alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
   alignas(128) std::array<CallRecord, call_records> calls;
   struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
     Line line;
@@ -88,6 +89,7 @@ class SharedGroup {
     std::vector<int> communicator_ranks;  ///< per rank: its rank in the communicator, for messages
     std::size_t slot_bytes = 0;           ///< length of one data slot; a multiple of 64
     bool direct = false;                  ///< true where pointers of one rank are valid in the others (threads)
+    std::vector<std::int32_t> processes;  ///< per rank: its PID; empty where ranks cannot read each other's memory
   };
   /// `waiter` is asked what to do while a rank waits. `published` (may be empty) is called after each arrival.
   SharedGroup(Members members, Waiter& waiter, std::function<void()> published = {});
@@ -99,11 +101,15 @@ class SharedGroup {
   [[nodiscard]] int rank() const noexcept { return members_.rank; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.regions.size()); }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return members_.slot_bytes; }
-  /// Writes in the way that was measured to be faster; by streamed stores where nothing was.
+  /// Writes in the way that was measured to be faster; by streamed stores where nothing was. The same on all ranks.
   void set_pace(const Pace& pace) noexcept;
-  /// True where so much data has gone by since the last measurement that the ranks may have been moved; the same on all
-  /// ranks in the same call. Never where nothing was measured.
-  [[nodiscard]] bool is_pace_old() const noexcept { return begun_bytes_ >= pace_lasts_to_; }
+  /// The last that is known.
+  [[nodiscard]] const Pace& pace() const noexcept { return pace_; }
+  /// True where the ranks may have been moved since the last measurement, as much data has gone by, or a rank writes
+  /// too slowly; the same on all ranks in the same call. Never where nothing was measured.
+  [[nodiscard]] bool is_pace_old() const noexcept {
+    return begun_bytes_ >= pace_lasts_to_ || (call_bytes_ >= streaming_from && is_pace_doubted());
+  }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];
   }
@@ -170,8 +176,15 @@ class SharedGroup {
 
   /// Copies `bytes` from `data` to `place` in a slot of this rank, in the faster way.
   void put(std::byte* place, const std::byte* data, std::size_t bytes) {
-    kernels::copy(place, data, bytes, bytes < streaming_from ? kernels::Store::cached : way_);
+    if (bytes < streaming_from) return kernels::copy(place, data, bytes, kernels::Store::cached);
+    if (way_ == kernels::Store::cached && ++puts_ % puts_to_time == 0) return put_timed(place, data, bytes);
+    kernels::copy(place, data, bytes, way_);
   }
+
+  /// True where `read` works: the same on all ranks.
+  [[nodiscard]] bool reads() const noexcept { return members_.direct || !members_.processes.empty(); }
+  /// Copies `bytes` at `there`, an address of `peer`'s, to `out`: a single copy. Throws Error{transport}.
+  void read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const;
 
   // For reports and failures; any time, any rank.
 
@@ -217,9 +230,12 @@ class SharedGroup {
   void wait_longer_for(Round round, int peer);
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
   void announce();
+  void put_timed(std::byte* place, const std::byte* data, std::size_t bytes);
+  [[nodiscard]] bool is_pace_doubted() const noexcept;
 
   /// Below this many bytes plain stores are faster than streamed ones, or lose little.
   static constexpr std::size_t streaming_from = 4096;
+  static constexpr std::uint32_t puts_to_time = 8;  // of so many one is timed: the clock costs next to nothing
 
   Members members_;
   Waiter& waiter_;
@@ -229,6 +245,11 @@ class SharedGroup {
   std::uint64_t calls_begun_ = 0;
   Round round_ = 0;  // the last one opened
   kernels::Store way_ = kernels::Store::streamed;
+  Pace pace_;
+  std::uint32_t puts_ = 0;  // by plain stores, of those that could be streamed
+  int slow_puts_ = 0;       // one after another
+  std::uint64_t pace_call_ = 0;
+  std::size_t call_bytes_ = 0;
   std::size_t begun_bytes_ = 0;  // of all calls
   std::size_t pace_lasts_to_ = std::numeric_limits<std::size_t>::max();
   Round known_ = 0;  // everybody has arrived at this round, so has left all before it

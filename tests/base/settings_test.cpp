@@ -63,13 +63,15 @@ TEST(Settings, NameAnAlgorithmForEachCollective) {
 }
 
 TEST(Settings, ReadEveryVariable) {
-  const Settings settings = parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named",
-                                   "CHORUS_SLOT_BYTES=64k", "CHORUS_NODE_RANKS=3", "CHORUS_TUNING_FILE=/a=b",
-                                   "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
+  const Settings settings =
+      parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named", "CHORUS_SLOT_BYTES=64k",
+             "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=3", "CHORUS_TUNING_FILE=/a=b", "CHORUS_DETERMINISTIC=1",
+             "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
   EXPECT_EQ(settings.timeout, 2500ms);
   EXPECT_EQ(settings.stall_warning, 0ns);
   EXPECT_EQ(settings.shared_memory, SharedMemory::named);
   EXPECT_EQ(settings.slot_bytes, 65536U);
+  EXPECT_FALSE(settings.single_copy);
   EXPECT_EQ(settings.node_ranks, 3);
   EXPECT_EQ(settings.tuning_file, "/a=b");
   EXPECT_TRUE(settings.deterministic);
@@ -150,8 +152,8 @@ TEST(Settings, RejectUnknownVariablesAndNameTheNearest) {
 TEST(Settings, AreTheSameOnTheOtherRanks) {
   Settings settings =
       parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
-             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_NODE_RANKS=5", "CHORUS_LOG=info",
-             "CHORUS_CHECK=collective", "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
+             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=5",
+             "CHORUS_LOG=info", "CHORUS_CHECK=collective", "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
   settings.tuning = "{\"schema\": 1}\n\t\"\\ \xC3\xA4";
   const Settings other = Settings::from_json(settings.to_json());
   EXPECT_EQ(other.algorithm, settings.algorithm);
@@ -160,6 +162,7 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
   EXPECT_EQ(other.shared_memory, settings.shared_memory);
   EXPECT_EQ(other.slot_bytes, settings.slot_bytes);
   EXPECT_EQ(other.node_ranks, settings.node_ranks);
+  EXPECT_EQ(other.single_copy, settings.single_copy);
   EXPECT_TRUE(other.compare);
   EXPECT_EQ(other.tuning, settings.tuning);
   EXPECT_EQ(other.log, settings.log);

@@ -49,6 +49,28 @@ TEST(MeasuredPace, LastsForSomeData) {
   });
 }
 
+/// No store is as fast as the pace that was told here.
+TEST(MeasuredPace, IsRenewedWhereWritesAreSlow) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 65536}, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    const Call call{.collective = Collective::bcast, .root = 1, .count = 65536};
+    const std::vector<std::byte> data(call.bytes());
+    memory.set_pace({.cached = 2e9, .streamed = 1e9});
+    int renewals = 0;
+    for (int calls = 0; calls < 620; ++calls) {
+      memory.begin(call);
+      if (memory.is_pace_old()) {
+        ++renewals;
+        memory.set_pace({.cached = 2e9, .streamed = 1e9});
+      }
+      const Round round = co_await memory.open(data_slots);
+      if (memory.rank() == 1) memory.put(memory.slot(round, 1), data.data(), data.size());
+      memory.arrive(round);
+    }
+    if (renewals != 2) throw std::logic_error("renewed another number of times");
+  });
+}
+
 /// Every call after much data measures first, whether it runs as a coroutine or not.
 TEST(MeasuredPace, IsRenewedByTheCallsThemselves) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {

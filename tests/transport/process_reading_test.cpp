@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/process_reading.hpp"
+
+#include <chorus/error.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+/// A process that waits until this one has ended.
+class Child {
+ public:
+  explicit Child(ReadingProbe& probe) {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+    pid_ = fork();
+    if (pid_ == 0) {
+      const ReadingProbe own = reading_probe();
+      static_cast<void>(!write(ends[1], &own, sizeof own));
+      pause();
+      _exit(0);
+    }
+    if (read(ends[0], &probe, sizeof probe) != sizeof probe) throw std::runtime_error("no child");
+    close(ends[0]);
+    close(ends[1]);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() { end(); }
+
+  void end() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+  [[nodiscard]] int pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST(ProcessReading, IsTriedOnAWord) {
+  EXPECT_TRUE(can_read(getpid(), reading_probe()));
+  EXPECT_FALSE(can_read(getpid(), {.address = reading_probe().address, .word = reading_probe().word + 1}))
+      << "another process may be meant";
+  EXPECT_FALSE(can_read(getpid(), {.address = 8, .word = 0})) << "nothing lies there";
+}
+
+TEST(ProcessReading, ReadsAChildUntilItEnds) {
+  ReadingProbe probe;
+  Child child(probe);
+  ASSERT_TRUE(can_read(child.pid(), probe));
+  std::uint64_t word = 0;
+  const auto* const there = reinterpret_cast<const std::byte*>(probe.address);
+  read_process(child.pid(), reinterpret_cast<std::byte*>(&word), there, sizeof word);
+  EXPECT_EQ(word, probe.word);
+
+  const int pid = child.pid();
+  child.end();
+  EXPECT_FALSE(can_read(pid, probe));
+  try {
+    read_process(pid, reinterpret_cast<std::byte*>(&word), there, sizeof word);
+    FAIL() << "it has ended";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::transport);
+    EXPECT_EQ(error.message(), "process " + std::to_string(pid) +
+                                   " cannot be read (No such process): it has ended, or its buffer is no ordinary "
+                                   "memory; CHORUS_SINGLE_COPY=0 does without");
+  }
+}
+
+/// The system reads up to the hole.
+TEST(ProcessReading, ReportsWhatIsNoMemory) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(munmap(static_cast<std::byte*>(pages) + page, page), 0);
+  std::vector<std::byte> out(2 * page);
+  EXPECT_THROW(read_process(getpid(), out.data(), static_cast<const std::byte*>(pages), 2 * page), Error);
+  munmap(pages, page);
+}
+
+}  // namespace
+}  // namespace chorus::test
