@@ -3,7 +3,6 @@
 
 #include "algorithm_names.hpp"
 #include "console.hpp"
-#include "crowding.hpp"
 #include "floor.hpp"
 #include "outputs.hpp"
 #include "regret.hpp"
@@ -40,7 +39,6 @@ class LatencyTables {
   std::vector<std::string_view> algorithms_;
   Console console_;
   Subject subject_;
-  bool crowded_ = ranks_share_processors();
 };
 
 std::vector<std::string_view> asked_algorithms(const Options& options, const Row& row) {
@@ -82,7 +80,7 @@ void LatencyTables::run_table(std::string_view algorithm) {
                           .full = options_.full,
                           .check = options_.check,
                           .compare = options_.compare,
-                          .crowded = crowded_};
+                          .crowded = subject_.crowded()};
   const std::size_t first = outputs_.points().size();
   console_.say(heading(form));
   for (const std::size_t bytes : subject_.sizes()) {

@@ -43,8 +43,7 @@ double undisturbed_block_us(const Side& side, std::size_t calls) {
 }
 
 // So many calls that the clock's own cost and resolution (some 30 ns) no longer count.
-std::size_t calls_per_repetition(const Side& side) {
-  constexpr double long_enough_us = 20;
+std::size_t calls_per_repetition(const Side& side, double long_enough_us) {
   constexpr std::size_t most = 4096;
   std::size_t calls = 1;
   while (calls < most && undisturbed_block_us(side, calls) < long_enough_us) calls *= 2;
@@ -105,7 +104,7 @@ std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effo
   std::vector<Samples> all(sides.size());
   for (std::size_t side = 0; side < sides.size(); ++side) {
     warm_up(sides[side], effort);
-    all[side].calls = calls_per_repetition(sides[side]);
+    all[side].calls = calls_per_repetition(sides[side], effort.block_us);
   }
 
   std::vector<std::size_t> order(sides.size());

@@ -18,6 +18,7 @@ struct Effort {
   std::size_t warmup = 0;       ///< calls before the clock runs
   /// Where given, repetitions end after about this long, however few there have been.
   std::optional<std::chrono::duration<double>> limit;
+  double block_us = 20;  ///< what a repetition of short calls takes at least
 };
 
 /// Calls timed one by one with an MPI_Barrier before each, as the OSU benchmarks do. Each rank takes the mean of its

@@ -3,7 +3,6 @@
 
 #include "algorithm_names.hpp"
 #include "console.hpp"
-#include "crowding.hpp"
 #include "measure.hpp"
 #include "regret_report.hpp"
 #include "subject.hpp"
@@ -66,7 +65,7 @@ std::vector<Regret> regrets_of(const Options& options, const Row& row, const Com
                               .algorithm = "each",
                               .ranks = world.size(),
                               .has_size = row.has_size,
-                              .crowded = ranks_share_processors()}));
+                              .crowded = subject.crowded()}));
   std::vector<Regret> regrets;
   for (const std::size_t bytes : subject.sizes()) {
     console.show(fmt::format("{}: {} bytes", row.name, bytes));

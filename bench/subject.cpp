@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 #include "algorithm_names.hpp"
+#include "crowding.hpp"
 #include "memory.hpp"
 #include "transport/communicator_state.hpp"
 
@@ -75,7 +76,12 @@ std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ra
 }
 
 Subject::Subject(const Options& options, const Row& row, const Communicator& world, Console& console)
-    : options_(options), row_(row), world_(world), console_(console), sizes_(sizes_of(options, row, world.size())) {}
+    : options_(options),
+      row_(row),
+      world_(world),
+      console_(console),
+      sizes_(sizes_of(options, row, world.size())),
+      crowded_(ranks_share_processors()) {}
 
 Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
   auto own = buffers_.find(algorithm);
@@ -141,7 +147,8 @@ Effort Subject::effort(std::size_t bytes, double seconds) const {
   const bool small = bytes <= largest_small;
   Effort effort = {.repetitions = options_.iterations.value_or(small ? 10000 : 1000),
                    .warmup = options_.warmup.value_or(small ? 200 : 10),
-                   .limit = {}};
+                   .limit = {},
+                   .block_us = crowded_ ? 500.0 : 20.0};  // a rank that waits for a processor takes that long
   if (!options_.iterations) effort.limit = std::chrono::duration<double>(seconds);
   return effort;
 }

@@ -45,6 +45,8 @@ class Subject {
   Subject(const Options& options, const Row& row, const Communicator& world, Console& console);
 
   [[nodiscard]] const Row& row() const noexcept { return row_; }
+  /// More ranks than processors on a node.
+  [[nodiscard]] bool crowded() const noexcept { return crowded_; }
   [[nodiscard]] std::span<const std::size_t> sizes() const noexcept { return sizes_; }
   /// `algorithm`: a registered name, or "auto". Each has buffers of its own: ranks may read each other's, and whoever
   /// writes there next waits for the lines that they have read.
@@ -70,6 +72,7 @@ class Subject {
   Communicator world_;
   Console& console_;
   std::vector<std::size_t> sizes_;
+  bool crowded_;
   struct Buffers {
     Buffer in, out;
   };

@@ -29,7 +29,7 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace());
+    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.crowded());
     state.tuned_pace = state.pace();
   }
   return static_cast<const Tunings*>(state.tuning.get())->of(call);

@@ -3,8 +3,14 @@
 
 namespace chorus {
 
-LinkModel LinkModel::of(const Pace& pace) noexcept {
+LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
   LinkModel links;
+  if (crowded) {
+    links.shared.latency_us = 4;
+    links.read = {.latency_us = 8, .megabytes_per_second = 9000};
+    links.node = {.latency_us = 15, .megabytes_per_second = 1500};
+    links.network.latency_us = 20;
+  }
   if (pace.known()) links.shared.megabytes_per_second *= pace.best() / pace.streamed;
   return links;
 }

@@ -25,7 +25,8 @@ struct LinkModel {
   double reduce_megabytes_per_second = 12000;
 
   /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming.
-  [[nodiscard]] static LinkModel of(const Pace& pace) noexcept;
+  /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
+  [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
 
  private:

@@ -12,7 +12,6 @@ namespace chorus {
 /// Data that travels in the cache line of the arrival.
 struct InLine {
   static constexpr int slots = line_slots;
-  static std::size_t capacity(const Problem& /*problem*/) { return payload_bytes; }
   static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
                     std::size_t offset = 0) {
     if (bytes > 0) std::memcpy(memory.payload(round) + offset, data, bytes);
@@ -22,10 +21,24 @@ struct InLine {
   static void fetch_beginning(const SharedGroup& /*memory*/, Round /*round*/, int /*rank*/) {}  // comes with the line
 };
 
+/// Short data, which stands in a cell when its rank arrives.
+struct InCell {
+  static constexpr int slots = cell_slots;
+  static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
+                    std::size_t offset = 0) {
+    if (bytes > 0) std::memcpy(memory.cell(round, memory.rank()) + offset, data, bytes);
+    prefetch_for_write(memory.cell(round + lines_fetched, memory.rank()));
+  }
+  static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.cell(round, rank); }
+  static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.cells(round); }
+  static void fetch_beginning(const SharedGroup& memory, Round round, int rank) {
+    __builtin_prefetch(memory.cell(round, rank));
+  }
+};
+
 /// Data that stands in a slot when its rank arrives.
 struct InSlot {
   static constexpr int slots = data_slots;
-  static std::size_t capacity(const Problem& problem) { return problem.slot_bytes; }
   static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
                     std::size_t offset = 0) {
     memory.put(memory.slot(round, memory.rank()) + offset, data, bytes);
@@ -38,25 +51,16 @@ struct InSlot {
   }
 };
 
-/// True where one place holds a block for every rank.
-template <class Place>
-bool holds_all_blocks(const Problem& problem) {
-  return problem.shared && problem.call.bytes() * static_cast<std::size_t>(problem.ranks) <= Place::capacity(problem);
-}
-
 /// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
 enum class Awaited { everybody, all_givers, givers_before, giving_root, nobody };
 
-/// A collective of one round in shared memory, as a coroutine and without one. `Place` is InLine or InSlot; `Steps` has
+/// A collective of one round in shared memory, as a coroutine and without one. `Place` is InLine, InCell or InSlot;
+/// `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
 ///   awaited(memory, a)        whose arrival this rank needs
 ///   read(memory, round, a)    makes the result of what has arrived
 template <class Steps, class Place>
 struct OneRound {
-  static bool applies(const Problem& problem) {
-    return problem.shared && problem.call.bytes() <= Place::capacity(problem);
-  }
-
   static Task<> run(Transport& transport, Arguments arguments) {
     SharedGroup& memory = *transport.shared();
     const Round round = co_await memory.open(Place::slots);
@@ -89,6 +93,43 @@ struct OneRound {
       memory.wait_for_giver(round, giver);
       Place::fetch_beginning(memory, round + 1, giver);
     }
+  }
+};
+
+/// What the place of a rank holds: one block, or a block for every rank.
+enum class Holds { one_block, all_blocks };
+
+[[nodiscard]] inline std::size_t bytes_in_place(Holds holds, const Call& call, int ranks) {
+  return call.bytes() * static_cast<std::size_t>(holds == Holds::all_blocks ? ranks : 1);
+}
+
+/// A collective of one round whose data comes with the cache line of the arrival.
+template <template <class> class Steps, Holds holds = Holds::one_block>
+struct OneRoundInLine : OneRound<Steps<InLine>, InLine> {
+  static bool applies(const Problem& problem) {
+    return problem.shared && bytes_in_place(holds, problem.call, problem.ranks) <= payload_bytes;
+  }
+};
+
+/// One whose data stands in a slot, or in a cell where it is short enough.
+template <template <class> class Steps, Holds holds = Holds::one_block>
+struct OneRoundInSlot {
+  using Long = OneRound<Steps<InSlot>, InSlot>;
+  using Short = OneRound<Steps<InCell>, InCell>;
+
+  static bool applies(const Problem& problem) {
+    return problem.shared && bytes_in_place(holds, problem.call, problem.ranks) <= problem.slot_bytes;
+  }
+  static Task<> run(Transport& transport, Arguments arguments) {
+    return is_short(transport, arguments) ? Short::run(transport, arguments) : Long::run(transport, arguments);
+  }
+  static void now(Transport& transport, const Arguments& arguments) {
+    return is_short(transport, arguments) ? Short::now(transport, arguments) : Long::now(transport, arguments);
+  }
+
+ private:
+  static bool is_short(const Transport& transport, const Arguments& arguments) {
+    return bytes_in_place(holds, arguments.call, transport.size()) <= cell_bytes;
   }
 };
 

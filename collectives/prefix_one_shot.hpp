@@ -33,7 +33,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-using Algorithm = OneRound<Steps<Place>, Place>;
-
 }  // namespace chorus::prefix_one_shot

@@ -37,8 +37,9 @@ struct Tuning {
 class Tunings {
  public:
   /// Reads the text of a tuning file; throws as Tuning::parse.
-  Tunings(const std::string& text, const Pace& pace)
-      : measured_(Tuning::parse(text, LinkModel::of(pace))), built_in_(Tuning::parse(text)) {}
+  Tunings(const std::string& text, const Pace& pace, bool crowded)
+      : measured_(Tuning::parse(text, LinkModel::of(pace, crowded))),
+        built_in_(Tuning::parse(text, LinkModel::of({}, crowded))) {}
 
   /// What the algorithm of `call` is chosen by: for a deterministic one nothing that another run would measure anew.
   [[nodiscard]] const Tuning& of(const Call& call) const noexcept {

@@ -8,7 +8,7 @@
 
 namespace chorus::allgather_line {
 
-using OneShot = allgather_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<allgather_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

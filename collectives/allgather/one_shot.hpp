@@ -34,7 +34,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-using Algorithm = OneRound<Steps<Place>, Place>;
-
 }  // namespace chorus::allgather_one_shot

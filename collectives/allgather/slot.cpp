@@ -8,7 +8,7 @@
 
 namespace chorus::allgather_slot {
 
-using OneShot = allgather_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<allgather_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -10,7 +10,7 @@
 
 namespace chorus::allreduce_line {
 
-using OneShot = allreduce_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<allreduce_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -27,7 +27,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-using Algorithm = OneRound<Steps<Place>, Place>;
-
 }  // namespace chorus::allreduce_one_shot

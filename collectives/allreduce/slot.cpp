@@ -10,7 +10,7 @@
 
 namespace chorus::allreduce_slot {
 
-using OneShot = allreduce_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<allreduce_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

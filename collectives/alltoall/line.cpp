@@ -9,7 +9,7 @@
 
 namespace chorus::alltoall_line {
 
-using OneShot = alltoall_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<alltoall_one_shot::Steps, Holds::all_blocks>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

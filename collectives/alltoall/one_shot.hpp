@@ -35,9 +35,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-struct Algorithm : OneRound<Steps<Place>, Place> {
-  static bool applies(const Problem& problem) { return holds_all_blocks<Place>(problem); }
-};
-
 }  // namespace chorus::alltoall_one_shot

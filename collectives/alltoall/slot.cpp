@@ -8,7 +8,7 @@
 
 namespace chorus::alltoall_slot {
 
-using OneShot = alltoall_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<alltoall_one_shot::Steps, Holds::all_blocks>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

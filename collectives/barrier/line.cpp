@@ -13,13 +13,14 @@ Traffic traffic(const Problem& /*problem*/) {
   return {.shared = {.messages = 1, .bytes = 0, .reduced = 0}, .messages = {}};
 }
 
+template <class Place>
 struct Steps {
   static void write(SharedGroup& /*memory*/, Round /*round*/, const Arguments& /*arguments*/) {}
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& /*memory*/, Round /*round*/, const Arguments& /*arguments*/) {}
 };
 
-using OneShot = OneRound<Steps, InLine>;
+using OneShot = OneRoundInLine<Steps>;
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 
 namespace chorus::bcast_line {
 
-using OneShot = bcast_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<bcast_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -30,7 +30,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-using Algorithm = OneRound<Steps<Place>, Place>;
-
 }  // namespace chorus::bcast_one_shot

@@ -9,7 +9,7 @@
 
 namespace chorus::bcast_slot {
 
-using OneShot = bcast_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<bcast_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

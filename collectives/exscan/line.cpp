@@ -9,7 +9,7 @@
 
 namespace chorus::exscan_line {
 
-using OneShot = prefix_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<prefix_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -8,7 +8,7 @@
 
 namespace chorus::gather_line {
 
-using OneShot = gather_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<gather_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -35,7 +35,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-using Algorithm = OneRound<Steps<Place>, Place>;
-
 }  // namespace chorus::gather_one_shot

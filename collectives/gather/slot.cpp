@@ -9,7 +9,7 @@
 
 namespace chorus::gather_slot {
 
-using OneShot = gather_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<gather_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

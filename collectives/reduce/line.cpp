@@ -9,7 +9,7 @@
 
 namespace chorus::reduce_line {
 
-using OneShot = reduce_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<reduce_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -9,7 +9,7 @@
 
 namespace chorus::reduce_slot {
 
-using OneShot = reduce_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<reduce_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -9,7 +9,7 @@
 
 namespace chorus::reduce_scatter_line {
 
-using OneShot = reduce_scatter_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<reduce_scatter_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

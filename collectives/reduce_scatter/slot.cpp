@@ -9,7 +9,7 @@
 
 namespace chorus::reduce_scatter_slot {
 
-using OneShot = reduce_scatter_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<reduce_scatter_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

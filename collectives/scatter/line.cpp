@@ -8,7 +8,7 @@
 
 namespace chorus::scatter_line {
 
-using OneShot = scatter_one_shot::Algorithm<InLine>;
+using OneShot = OneRoundInLine<scatter_one_shot::Steps, Holds::all_blocks>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -38,9 +38,4 @@ struct Steps {
   }
 };
 
-template <class Place>
-struct Algorithm : OneRound<Steps<Place>, Place> {
-  static bool applies(const Problem& problem) { return holds_all_blocks<Place>(problem); }
-};
-
 }  // namespace chorus::scatter_one_shot

@@ -9,7 +9,7 @@
 
 namespace chorus::scatter_slot {
 
-using OneShot = scatter_one_shot::Algorithm<InSlot>;
+using OneShot = OneRoundInSlot<scatter_one_shot::Steps, Holds::all_blocks>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -9,6 +9,12 @@
 #include <utility>
 
 namespace chorus::detail {
+namespace {
+
+/// MPI has to advance, as others may wait for messages of this process; it takes longer than to yield.
+constexpr int polls_to_advance = 16;
+
+}  // namespace
 
 CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
                                      std::shared_ptr<Engine> engine, std::shared_ptr<Entrance> entrance)
@@ -27,6 +33,7 @@ Task<> CommunicatorState::set_up() {
   settings_ = std::move(shared.settings);
   notes_ = std::move(shared.notes);
   pace_ = shared.pace;
+  crowded_ = shared.crowded;
   if (shared.memory) shared.memory->set_pace(shared.pace);
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
   ready_ = true;
@@ -85,10 +92,10 @@ bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::ch
 void CommunicatorState::idle(Wait& wait, Bell* bell) {
   const bool others = !engine_->idle();
   if (others) engine_->progress();
-  peers_->advance();
+  if (wait.idle_polls % polls_to_advance == polls_to_advance - 1) peers_->advance();
   wait.rest(others ? nullptr : bell);
   const bool yielding = wait.idle_polls <= policy().yields;
-  if (!yielding || wait.idle_polls % 16 == 0) look(wait);
+  if (!yielding || wait.idle_polls % polls_to_advance == 0) look(wait);
 }
 
 }  // namespace chorus::detail

@@ -42,6 +42,7 @@ class Peers {
     std::unique_ptr<SharedGroup> memory;  ///< of this rank's node; null where it has none
     Native* native = nullptr;
     Pace pace;                       ///< of the shared memory, the same on every rank
+    bool crowded = false;            ///< a machine has more ranks than cores; the same on every rank
     Settings settings;               ///< those of rank 0
     std::vector<std::string> notes;  ///< what was decided and why, for the log
   };
@@ -89,6 +90,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
   /// Valid after the set-up.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] bool crowded() const noexcept { return crowded_; }
   /// The same on every rank in the same call.
   [[nodiscard]] const Pace& pace() const noexcept {
     return transport_->shared() != nullptr ? transport_->shared()->pace() : pace_;
@@ -194,6 +196,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::shared_ptr<Entrance> entrance_;
   Settings settings_;
   Pace pace_;
+  bool crowded_ = false;
   std::vector<std::string> notes_;
   OperationQueue queue_;
   std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings

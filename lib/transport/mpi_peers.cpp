@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -73,7 +74,8 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   Shared shared;
   shared.settings = Settings::from_json(text);
   memory_ = co_await share_memory(transport, shared.settings, records_, shared.notes);
-  waiter.set_policy(policy());
+  waiter.set_policy(policy_of(records_[static_cast<std::size_t>(transport.rank())].kernel));
+  shared.crowded = is_crowded();
   if (waiter.policy().oversubscribed()) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
   shared.nodes = memory_.nodes;
   shared.memory = make_group(shared.settings, waiter);
@@ -88,17 +90,25 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   co_return shared;
 }
 
-/// Counted over the ranks of this one's machine; the launcher may know of more than are in this communicator.
-WaitPolicy MpiPeers::policy() const {
-  const PeerRecord& mine = records_[static_cast<std::size_t>(transport_.rank())];
+/// Counted over the ranks of one machine; its launcher may know of more than are in this communicator.
+WaitPolicy MpiPeers::policy_of(std::uint64_t kernel) const {
   std::vector<Binding> bindings;
+  int launched = 0;
   for (const PeerRecord& record : records_) {
-    if (record.kernel == mine.kernel) bindings.push_back(record.binding);
+    if (record.kernel != kernel) continue;
+    bindings.push_back(record.binding);
+    launched = std::max(launched, record.launched_here);
   }
   const int cores = cores_available(bindings);
   const auto known = static_cast<int>(bindings.size());
   const bool all_of_machine = std::ranges::none_of(bindings, &Binding::bound);
-  return WaitPolicy::of(all_of_machine ? std::max(known, mine.launched_here) : known, cores);
+  return WaitPolicy::of(all_of_machine ? std::max(known, launched) : known, cores);
+}
+
+bool MpiPeers::is_crowded() const {
+  std::set<std::uint64_t> kernels;
+  for (const PeerRecord& record : records_) kernels.insert(record.kernel);
+  return std::ranges::any_of(kernels, [&](std::uint64_t kernel) { return policy_of(kernel).oversubscribed(); });
 }
 
 Task<Pace> MpiPeers::agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) const {

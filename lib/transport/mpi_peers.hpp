@@ -30,7 +30,8 @@ class MpiPeers final : public detail::Peers {
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
 
  private:
-  [[nodiscard]] WaitPolicy policy() const;
+  [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
+  [[nodiscard]] bool is_crowded() const;
   /// What a rank remembers of the pace, else what the first node that can measure it measures.
   Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;

@@ -7,6 +7,7 @@
 #include "task/operation.hpp"
 #include "task/wait.hpp"
 #include "transport/pace.hpp"
+#include "transport/shared_region.hpp"
 
 #include <array>
 #include <atomic>
@@ -30,52 +31,6 @@
 // nothing is ever reset: a later round uses the next of several lines and slots, and a rank opens a round only when
 // everybody has left the round that used them last. A rank arrives at a round after it has finished the one before.
 namespace chorus {
-
-using Round = std::uint64_t;
-
-inline constexpr std::size_t payload_bytes = 56;
-inline constexpr int line_slots = 16;
-inline constexpr int data_slots = 8;
-/// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
-inline constexpr Round lines_fetched = 6;
-
-/// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
-struct alignas(64) Line {
-  std::atomic<std::uint64_t> word{0};
-  std::byte payload[payload_bytes];
-};
-
-/// The last calls a rank has begun, for those who report that ranks differ or are missing.
-struct CallRecord {
-  std::atomic<std::uint64_t> number{0};  ///< counts this rank's calls on the communicator, from 1
-  std::atomic<std::uint64_t> word{0};    ///< collective, type, op, algorithm, root
-  std::atomic<std::uint64_t> count{0};
-  std::atomic<std::uint32_t> opaque_bytes{0};
-};
-inline constexpr int call_records = 8;
-
-/// What one rank writes and the others of its node read; the data slots follow it.
-struct ControlPage {
-  alignas(128) Bell bell;
-  alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
-  std::array<char, 496> failure_text{};                  ///< written before `failure`
-  std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
-  alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
-  alignas(128) std::array<CallRecord, call_records> calls;
-  struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
-    Line line;
-  };
-  std::array<PaddedLine, line_slots> lines;
-};
-inline constexpr std::size_t control_bytes = 4096;
-static_assert(sizeof(ControlPage) <= control_bytes);
-
-/// From one data slot to the next: not a power of two, so that the beginnings of all slots fit into a cache together.
-constexpr std::size_t slot_stride(std::size_t slot_bytes) noexcept { return slot_bytes + slot_bytes / 512 * 64; }
-/// Length of a rank's region: the control page and the data slots.
-constexpr std::size_t region_bytes(std::size_t slot_bytes) noexcept {
-  return control_bytes + data_slots * slot_stride(slot_bytes);
-}
 
 /// The rank differs from others about the call; the table is made by whoever catches it.
 struct MismatchFound : std::exception {};
@@ -152,13 +107,21 @@ class SharedGroup {
   [[nodiscard]] const std::byte* payload(Round round, int peer) const noexcept { return line(peer, round).payload; }
   /// The data slot of `peer` for `round`: written by `peer` before it arrives, read by others after.
   [[nodiscard]] std::byte* slot(Round round, int peer) const noexcept {
-    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes +
+    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + cell_slots * cell_bytes +
            round % data_slots * slot_stride(members_.slot_bytes);
   }
-  /// The payloads of all ranks, and the places `offset` bytes into their slots, in the order of the ranks. Valid until
-  /// the next call of either.
+  /// The same for up to `cell_bytes`, of which there are more, so that who waits for nobody may go on for long.
+  [[nodiscard]] std::byte* cell(Round round, int peer) const noexcept {
+    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + round % cell_slots * cell_bytes;
+  }
+  /// The payloads and cells of all ranks, and the places `offset` bytes into their slots, in the order of the ranks.
+  /// Valid until the next call of any.
   [[nodiscard]] std::span<const std::byte*> payloads(Round round) noexcept {
     for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = payload(round, peer);
+    return places_;
+  }
+  [[nodiscard]] std::span<const std::byte*> cells(Round round) noexcept {
+    for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = cell(round, peer);
     return places_;
   }
   [[nodiscard]] std::span<const std::byte*> slots(Round round, std::size_t offset) noexcept;

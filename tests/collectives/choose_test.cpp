@@ -118,8 +118,8 @@ TEST(Choose, RefusesAnEnvironmentThatNamesNoAlgorithm) {
 }
 
 TEST(Choose, TakesNothingForDeterministicCallsThatAnotherRunWouldMeasureAnew) {
-  const Tunings slow("", {.cached = 1, .streamed = 1});
-  const Tunings fast("", {.cached = 20, .streamed = 1});
+  const Tunings slow("", {.cached = 1, .streamed = 1}, false);
+  const Tunings fast("", {.cached = 20, .streamed = 1}, false);
   bool pace_matters = false;
   for (const Collective collective : {Collective::reduce, Collective::allreduce, Collective::reduce_scatter_block}) {
     for (std::size_t count = 1; count <= 1U << 24U; count *= 2) {

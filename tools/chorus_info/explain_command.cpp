@@ -78,7 +78,7 @@ void run(const Communicator& world, const Options& options) {
   const Problem problem =
       options.ranks > 0 ? imagined(call, options, state.settings()) : problem_of(call, state.transport());
   const std::string& wish = state.settings().algorithm[static_cast<std::size_t>(collective)];
-  const Tunings tunings(state.settings().tuning, state.pace());
+  const Tunings tunings(state.settings().tuning, state.pace(), options.ranks == 0 && state.crowded());
   show(problem, choose(problem, {.option = {}, .environment = wish}, tunings.of(call)));
 }
 

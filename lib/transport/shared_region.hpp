@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "task/wait.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+// What lies in the memory that a rank shares with the others of its node, for one communicator (shared_group.hpp).
+namespace chorus {
+
+using Round = std::uint64_t;
+
+inline constexpr std::size_t payload_bytes = 56;
+inline constexpr int line_slots = 64;
+inline constexpr int data_slots = 8;
+inline constexpr int cell_slots = 64;
+inline constexpr std::size_t cell_bytes = 1024;
+/// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
+inline constexpr Round lines_fetched = 6;
+
+/// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
+struct alignas(64) Line {
+  std::atomic<std::uint64_t> word{0};
+  std::byte payload[payload_bytes];
+};
+
+/// The last calls a rank has begun, for those who report that ranks differ or are missing.
+struct CallRecord {
+  std::atomic<std::uint64_t> number{0};  ///< counts this rank's calls on the communicator, from 1
+  std::atomic<std::uint64_t> word{0};    ///< collective, type, op, algorithm, root
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint32_t> opaque_bytes{0};
+};
+inline constexpr int call_records = line_slots;  // as many calls may one rank be ahead of another
+
+/// What one rank writes and the others of its node read; the data slots follow it.
+struct ControlPage {
+  alignas(128) Bell bell;
+  alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
+  std::array<char, 496> failure_text{};                  ///< written before `failure`
+  std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
+  alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
+  alignas(128) std::array<CallRecord, call_records> calls;
+  struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
+    Line line;
+  };
+  std::array<PaddedLine, line_slots> lines;
+};
+inline constexpr std::size_t control_bytes = 12288;
+static_assert(sizeof(ControlPage) <= control_bytes);
+
+/// From one data slot to the next: not a power of two, so that the beginnings of all slots fit into a cache together.
+constexpr std::size_t slot_stride(std::size_t slot_bytes) noexcept { return slot_bytes + slot_bytes / 512 * 64; }
+/// Length of a rank's region: the control page, the cells and the data slots.
+constexpr std::size_t region_bytes(std::size_t slot_bytes) noexcept {
+  return control_bytes + cell_slots * cell_bytes + data_slots * slot_stride(slot_bytes);
+}
+
+}  // namespace chorus
