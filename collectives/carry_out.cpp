@@ -57,12 +57,12 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   if (call.algorithm == 0) call.algorithm = place_of(algorithm, call.collective);
   if (SharedGroup* memory = transport.node_memory()) {
     memory->begin(call);
+    if (memory->is_pace_old()) co_await renew_pace(*memory);
     if (!algorithm.arrives) {
       const Round round = co_await memory->open(line_slots);
       memory->arrive(round);
       co_await memory->arrivals(round);
     }
-    if (memory->is_pace_old()) co_await renew_pace(*memory);
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, call);

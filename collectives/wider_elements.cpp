@@ -78,7 +78,7 @@ Conversion conversion_of(DataType type) noexcept {
 }
 
 /// The call for `count` wider elements a block.
-Call with_wider_elements(Call call, const Conversion& conversion, std::size_t count) noexcept {
+Call widened(Call call, const Conversion& conversion, std::size_t count) noexcept {
   call.type = conversion.wide_type;
   call.count = count;
   if (conversion.join != nullptr) {
@@ -110,7 +110,7 @@ bool carries_wider(const Algorithm& algorithm, const Problem& problem) noexcept 
 
 Problem with_wider_elements(Problem problem) noexcept {
   const Conversion conversion = conversion_of(problem.call.type);
-  problem.call = with_wider_elements(problem.call, conversion, problem.call.count * conversion.parts);
+  problem.call = widened(problem.call, conversion, problem.call.count * conversion.parts);
   return problem;
 }
 
@@ -135,7 +135,7 @@ Task<> run_with_wider_elements(const Algorithm& algorithm, Transport& transport,
       conversion.widen(wide.data() + block * count * conversion.wide_bytes,
                        arguments.in + (block * numbers + done) * conversion.number_bytes, count);
     }
-    const Arguments of_wide{.call = with_wider_elements(call, conversion, count),
+    const Arguments of_wide{.call = widened(call, conversion, count),
                             .in = wide.data(),
                             .out = arguments.out == nullptr ? nullptr : wide.data(),
                             .join = conversion.join,

@@ -7,6 +7,10 @@
 
 #include "single_copy.hpp"
 
+namespace chorus::allgather_shared {
+extern const Algorithm algorithm;
+}
+
 namespace chorus::allgather_single_copy {
 namespace {
 
@@ -25,12 +29,15 @@ class Steps {
   }
   void keep() const { copy_unless_same(block(memory_.rank()), shown(), arguments_.call.bytes()); }
   template <class DataOf>
-  void copy(DataOf data_of) const {
+  [[nodiscard]] bool copy(DataOf data_of) const {
+    bool all = true;
     for (int step = 1; step < memory_.size(); ++step) {
       const int peer = (memory_.rank() + step) % memory_.size();
-      memory_.read(peer, block(peer), data_of(peer), arguments_.call.bytes());
+      all &= memory_.read(peer, block(peer), data_of(peer), arguments_.call.bytes());
     }
+    return all;
   }
+  [[nodiscard]] Arguments again() const { return arguments_; }
 
  private:
   [[nodiscard]] std::byte* block(int rank) const {
@@ -48,9 +55,9 @@ const Algorithm algorithm{
     .name = "single_copy",
     .summary = "every rank copies the blocks of the others from their memory: long blocks in a node",
     .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps>::applies,
+    .applies = SingleCopy<Steps, allgather_shared::algorithm>::applies,
     .traffic = traffic,
-    .run = SingleCopy<Steps>::run,
+    .run = SingleCopy<Steps, allgather_shared::algorithm>::run,
     .arrives = true,
 };
 

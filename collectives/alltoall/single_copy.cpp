@@ -8,6 +8,10 @@
 
 #include "single_copy.hpp"
 
+namespace chorus::alltoall_shared {
+extern const Algorithm algorithm;
+}
+
 namespace chorus::alltoall_single_copy {
 namespace {
 
@@ -35,11 +39,18 @@ class Steps {
     copy_unless_same(arguments_.out + own, arguments_.in + own, bytes_);
   }
   template <class DataOf>
-  void copy(DataOf data_of) const {
+  [[nodiscard]] bool copy(DataOf data_of) const {
+    bool all = true;
     for (int step = 1; step < memory_.size(); ++step) {
       const int peer = (memory_.rank() + step) % memory_.size();
-      memory_.read(peer, arguments_.out + offset(peer), data_of(peer) + offset(memory_.rank()), bytes_);
+      all &= memory_.read(peer, arguments_.out + offset(peer), data_of(peer) + offset(memory_.rank()), bytes_);
     }
+    return all;
+  }
+  [[nodiscard]] Arguments again() const {
+    Arguments arguments = arguments_;
+    arguments.in = shown();
+    return arguments;
   }
 
  private:
@@ -59,9 +70,9 @@ const Algorithm algorithm{
     .name = "single_copy",
     .summary = "every rank copies the blocks that are for it from the memory of the others: long blocks in a node",
     .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps>::applies,
+    .applies = SingleCopy<Steps, alltoall_shared::algorithm>::applies,
     .traffic = traffic,
-    .run = SingleCopy<Steps>::run,
+    .run = SingleCopy<Steps, alltoall_shared::algorithm>::run,
     .arrives = true,
 };
 

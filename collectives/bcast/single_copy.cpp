@@ -7,6 +7,10 @@
 
 #include "single_copy.hpp"
 
+namespace chorus::bcast_shared {
+extern const Algorithm algorithm;
+}
+
 namespace chorus::bcast_single_copy {
 namespace {
 
@@ -21,10 +25,11 @@ class Steps {
   [[nodiscard]] const std::byte* shown() const { return arguments_.out; }
   void keep() const {}
   template <class DataOf>
-  void copy(DataOf data_of) const {
+  [[nodiscard]] bool copy(DataOf data_of) const {
     const int root = arguments_.call.root;
-    if (memory_.rank() != root) memory_.read(root, arguments_.out, data_of(root), arguments_.call.bytes());
+    return memory_.rank() == root || memory_.read(root, arguments_.out, data_of(root), arguments_.call.bytes());
   }
+  [[nodiscard]] Arguments again() const { return arguments_; }
 
  private:
   SharedGroup& memory_;
@@ -38,9 +43,9 @@ const Algorithm algorithm{
     .name = "single_copy",
     .summary = "every rank copies the data from the memory of the root: long data of few ranks in a node",
     .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps>::applies,
+    .applies = SingleCopy<Steps, bcast_shared::algorithm>::applies,
     .traffic = traffic,
-    .run = SingleCopy<Steps>::run,
+    .run = SingleCopy<Steps, bcast_shared::algorithm>::run,
     .arrives = true,
 };
 

@@ -7,6 +7,10 @@
 
 #include "single_copy.hpp"
 
+namespace chorus::gather_shared {
+extern const Algorithm algorithm;
+}
+
 namespace chorus::gather_single_copy {
 namespace {
 
@@ -27,11 +31,14 @@ class Steps {
     }
   }
   template <class DataOf>
-  void copy(DataOf data_of) const {
+  [[nodiscard]] bool copy(DataOf data_of) const {
+    bool all = true;
     for (int peer = 0; is_root() && peer < memory_.size(); ++peer) {
-      if (peer != memory_.rank()) memory_.read(peer, block(peer), data_of(peer), arguments_.call.bytes());
+      if (peer != memory_.rank()) all &= memory_.read(peer, block(peer), data_of(peer), arguments_.call.bytes());
     }
+    return all;
   }
+  [[nodiscard]] Arguments again() const { return arguments_; }
 
  private:
   [[nodiscard]] bool is_root() const { return memory_.rank() == arguments_.call.root; }
@@ -50,9 +57,9 @@ const Algorithm algorithm{
     .name = "single_copy",
     .summary = "the root copies all blocks from the memory of the others: long blocks of few ranks in a node",
     .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps>::applies,
+    .applies = SingleCopy<Steps, gather_shared::algorithm>::applies,
     .traffic = traffic,
-    .run = SingleCopy<Steps>::run,
+    .run = SingleCopy<Steps, gather_shared::algorithm>::run,
     .arrives = true,
 };
 

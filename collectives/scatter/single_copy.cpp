@@ -7,6 +7,10 @@
 
 #include "single_copy.hpp"
 
+namespace chorus::scatter_shared {
+extern const Algorithm algorithm;
+}
+
 namespace chorus::scatter_single_copy {
 namespace {
 
@@ -25,10 +29,11 @@ class Steps {
     copy_unless_same(arguments_.out, arguments_.in + own(), arguments_.call.bytes());
   }
   template <class DataOf>
-  void copy(DataOf data_of) const {
-    if (memory_.rank() == root()) return;
-    memory_.read(root(), arguments_.out, data_of(root()) + own(), arguments_.call.bytes());
+  [[nodiscard]] bool copy(DataOf data_of) const {
+    if (memory_.rank() == root()) return true;
+    return memory_.read(root(), arguments_.out, data_of(root()) + own(), arguments_.call.bytes());
   }
+  [[nodiscard]] Arguments again() const { return arguments_; }
 
  private:
   [[nodiscard]] int root() const { return arguments_.call.root; }
@@ -45,9 +50,9 @@ const Algorithm algorithm{
     .name = "single_copy",
     .summary = "every rank copies its block from the memory of the root: long blocks in a node",
     .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps>::applies,
+    .applies = SingleCopy<Steps, scatter_shared::algorithm>::applies,
     .traffic = traffic,
-    .run = SingleCopy<Steps>::run,
+    .run = SingleCopy<Steps, scatter_shared::algorithm>::run,
     .arrives = true,
 };
 

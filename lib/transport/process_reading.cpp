@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/process_reading.hpp"
 
-#include <chorus/error.hpp>
-
-#include <fmt/format.h>
 #include <sys/uio.h>
 
-#include <cerrno>
-#include <cstring>
 #include <random>
 
 namespace chorus {
@@ -32,20 +27,16 @@ bool can_read(std::int32_t pid, const ReadingProbe& probe) noexcept {
          word == probe.word;
 }
 
-void read_process(std::int32_t pid, std::byte* out, const std::byte* there, std::size_t bytes) {
+bool read_process(std::int32_t pid, std::byte* out, const std::byte* there, std::size_t bytes) noexcept {
   while (bytes > 0) {
     const ssize_t read = read_some(pid, out, there, bytes);
-    if (read <= 0) {
-      throw Error(ErrorCode::transport,
-                  fmt::format("process {} cannot be read ({}): it has ended, or its buffer is no ordinary memory; "
-                              "CHORUS_SINGLE_COPY=0 does without",
-                              pid, read == 0 ? "nothing was read" : std::strerror(errno)));
-    }
+    if (read <= 0) return false;
     const auto done = static_cast<std::size_t>(read);
     out += done;
     there += done;
     bytes -= done;
   }
+  return true;
 }
 
 }  // namespace chorus

@@ -19,7 +19,8 @@ struct ReadingProbe {
 /// True where this process can read `probe` in the process with that PID.
 [[nodiscard]] bool can_read(std::int32_t pid, const ReadingProbe& probe) noexcept;
 
-/// Copies `bytes` at `there` in the process with that PID to `out`. Throws Error{transport} where the system refuses.
-void read_process(std::int32_t pid, std::byte* out, const std::byte* there, std::size_t bytes);
+/// Copies `bytes` at `there` in the process with that PID to `out`. False where the system does not: the process has
+/// ended, or has changed its rights, or what lies there is no ordinary memory.
+[[nodiscard]] bool read_process(std::int32_t pid, std::byte* out, const std::byte* there, std::size_t bytes) noexcept;
 
 }  // namespace chorus

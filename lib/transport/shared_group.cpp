@@ -33,9 +33,12 @@ SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> 
       announces_(published_ || waiter.policy().oversubscribed()),
       places_(members_.regions.size()) {}
 
-void SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const {
-  if (members_.direct) return kernels::copy(out, there, bytes, kernels::Store::cached);
-  read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
+bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept {
+  if (members_.direct) {
+    kernels::copy(out, there, bytes, kernels::Store::cached);
+    return true;
+  }
+  return read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
 }
 
 SharedGroup::~SharedGroup() {
@@ -53,7 +56,8 @@ void SharedGroup::set_pace(const Pace& pace) noexcept {
 }
 
 /// Plain stores that take longer than streamed ones and who reads these together: the ranks were moved apart. All ranks
-/// hear of it before they come to the call that is named, as none is more than `line_slots` rounds ahead.
+/// hear of it before they come to the call that is named: none is more than `line_slots` rounds ahead, and every call
+/// has a round.
 void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();

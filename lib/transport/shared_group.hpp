@@ -146,8 +146,8 @@ class SharedGroup {
 
   /// True where `read` works: the same on all ranks.
   [[nodiscard]] bool reads() const noexcept { return members_.direct || !members_.processes.empty(); }
-  /// Copies `bytes` at `there`, an address of `peer`'s, to `out`: a single copy. Throws Error{transport}.
-  void read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const;
+  /// Copies `bytes` at `there`, an address of `peer`'s, to `out`: a single copy. False where the system refuses it.
+  [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept;
 
   // For reports and failures; any time, any rank.
 

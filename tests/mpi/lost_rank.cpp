@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of which the last rank stops in the middle. Each other rank writes what its next call said, and after what
 // time, into a file: launchers lose output when a rank dies.
-//   lost_rank killed|stopped FOLDER
+//   lost_rank killed|killed_while_read|stopped FOLDER
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
@@ -22,18 +22,36 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Writes how the call ends before which the last rank stops.
-void report(const chorus::Communicator& comm, const std::string& folder) {
-  const auto began = std::chrono::steady_clock::now();
+/// The call before which the last rank stops.
+void reduce(const chorus::Communicator& comm) {
   std::vector<double> data(1000, 1);
+  if (comm.rank() == 1) {  // polls
+    chorus::Request request = chorus::iallreduce(comm, data, chorus::ReduceOp::sum);
+    while (!request.test()) std::this_thread::sleep_for(1ms);
+  } else {
+    chorus::allreduce(comm, data, chorus::ReduceOp::sum);
+  }
+}
+
+/// Calls in the middle of which the last rank is killed.
+void gather_long_blocks(const chorus::Communicator& comm) {
+  const std::vector<char> mine(std::size_t{8} << 20U);
+  std::vector<char> all(mine.size() * static_cast<std::size_t>(comm.size()));
+  if (comm.rank() == comm.size() - 1) {
+    std::thread([] {
+      std::this_thread::sleep_for(100ms);
+      raise(SIGKILL);
+    }).detach();
+  }
+  for (;;) chorus::allgather(comm, mine, all, {.algorithm = "single_copy"});
+}
+
+/// Writes how the calls end.
+void report(const chorus::Communicator& comm, const std::string& folder, void (*call)(const chorus::Communicator&)) {
+  const auto began = std::chrono::steady_clock::now();
   std::string text = "no error";
   try {
-    if (comm.rank() == 1) {  // polls
-      chorus::Request request = chorus::iallreduce(comm, data, chorus::ReduceOp::sum);
-      while (!request.test()) std::this_thread::sleep_for(1ms);
-    } else {
-      chorus::allreduce(comm, data, chorus::ReduceOp::sum);
-    }
+    call(comm);
   } catch (const chorus::Error& error) {
     text = std::string(chorus::name(error.code())) + ": " + error.what();
   }
@@ -47,7 +65,8 @@ void report(const chorus::Communicator& comm, const std::string& folder) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (argc != 3) return 2;
-  const bool killed = std::string_view(argv[1]) == "killed";
+  const bool killed = std::string_view(argv[1]) != "stopped";
+  const bool while_read = std::string_view(argv[1]) == "killed_while_read";
   const std::string folder = argv[2];
   const chorus::Communicator comm = chorus::Communicator::world();
   const int last = comm.size() - 1;
@@ -55,14 +74,14 @@ int main(int argc, char** argv) {
   chorus::bcast(comm, std::span<int>(&process, 1), last);
   chorus::barrier(comm);
   if (comm.rank() == 0) std::ofstream(folder + "/pid") << process << '\n';
-  if (comm.rank() == last) raise(killed ? SIGKILL : SIGSTOP);
+  if (comm.rank() == last && !while_read) raise(killed ? SIGKILL : SIGSTOP);
   if (!killed && comm.rank() == 0) {
     std::thread([process] {
       std::this_thread::sleep_for(1s);
       kill(process, SIGCONT);
     }).detach();
   }
-  report(comm, folder);
+  report(comm, folder, while_read ? gather_long_blocks : reduce);
   if (killed) {
     std::this_thread::sleep_for(2s);  // the others are to see one rank lost
     _exit(0);                         // MPI_Finalize would wait for it

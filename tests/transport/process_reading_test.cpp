@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/process_reading.hpp"
 
-#include <chorus/error.hpp>
-
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
+#include <stdexcept>
 #include <vector>
 
 namespace chorus::test {
@@ -61,31 +59,23 @@ TEST(ProcessReading, ReadsAChildUntilItEnds) {
   ASSERT_TRUE(can_read(child.pid(), probe));
   std::uint64_t word = 0;
   const auto* const there = reinterpret_cast<const std::byte*>(probe.address);
-  read_process(child.pid(), reinterpret_cast<std::byte*>(&word), there, sizeof word);
+  EXPECT_TRUE(read_process(child.pid(), reinterpret_cast<std::byte*>(&word), there, sizeof word));
   EXPECT_EQ(word, probe.word);
 
   const int pid = child.pid();
   child.end();
   EXPECT_FALSE(can_read(pid, probe));
-  try {
-    read_process(pid, reinterpret_cast<std::byte*>(&word), there, sizeof word);
-    FAIL() << "it has ended";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::transport);
-    EXPECT_EQ(error.message(), "process " + std::to_string(pid) +
-                                   " cannot be read (No such process): it has ended, or its buffer is no ordinary "
-                                   "memory; CHORUS_SINGLE_COPY=0 does without");
-  }
+  EXPECT_FALSE(read_process(pid, reinterpret_cast<std::byte*>(&word), there, sizeof word));
 }
 
 /// The system reads up to the hole.
-TEST(ProcessReading, ReportsWhatIsNoMemory) {
+TEST(ProcessReading, FindsWhatIsNoMemory) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
   ASSERT_EQ(munmap(static_cast<std::byte*>(pages) + page, page), 0);
   std::vector<std::byte> out(2 * page);
-  EXPECT_THROW(read_process(getpid(), out.data(), static_cast<const std::byte*>(pages), 2 * page), Error);
+  EXPECT_FALSE(read_process(getpid(), out.data(), static_cast<const std::byte*>(pages), 2 * page));
   munmap(pages, page);
 }
 

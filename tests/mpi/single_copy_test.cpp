@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that other processes cannot read, though they can read the rest: chorus finds out and copies another way.
+
+#include "mpi/job.hpp"
+
+#include <chorus/chorus.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+/// Elements on pages that the system shows to nobody else (memfd_secret); empty where it has none such.
+class SecretBuffer {
+ public:
+  explicit SecretBuffer(std::size_t count) : bytes_(count * sizeof(int)) {
+#ifdef SYS_memfd_secret
+    const auto descriptor = static_cast<int>(syscall(SYS_memfd_secret, 0));
+#else
+    const int descriptor = -1;
+#endif
+    if (descriptor < 0) return;
+    void* data = MAP_FAILED;
+    if (ftruncate(descriptor, static_cast<off_t>(bytes_)) == 0) {
+      data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    }
+    close(descriptor);
+    if (data != MAP_FAILED) elements_ = {static_cast<int*>(data), count};
+  }
+  SecretBuffer(const SecretBuffer&) = delete;
+  SecretBuffer& operator=(const SecretBuffer&) = delete;
+  ~SecretBuffer() {
+    if (!elements_.empty()) munmap(elements_.data(), bytes_);
+  }
+  [[nodiscard]] std::span<int> elements() const noexcept { return elements_; }
+
+ private:
+  std::size_t bytes_;
+  std::span<int> elements_;
+};
+
+class SingleCopy : public testing::Test {
+ protected:
+  static constexpr std::size_t count = 50'000;  // of a block
+  const Communicator world_ = Communicator::world();
+  const std::size_t ranks_ = static_cast<std::size_t>(world_.size());
+  const std::size_t me_ = static_cast<std::size_t>(world_.rank());
+  const CollectiveOptions options_{.algorithm = "single_copy"};
+  const SecretBuffer secret_{count * ranks_};
+
+  void SetUp() override {
+    if (!allreduce(world_, !secret_.elements().empty(), ReduceOp::logical_and)) GTEST_SKIP() << "no secret memory here";
+  }
+  /// Element `index` of the block from `giver` to `taker`.
+  static int element(std::size_t giver, std::size_t taker, std::size_t index) {
+    return static_cast<int>(giver * 1'000'000 + taker * 100'000 + index);
+  }
+  /// Blocks of this rank for `takers` ranks, in memory that nobody else can read.
+  std::span<int> blocks_for(std::size_t takers) const {
+    const std::span<int> all = secret_.elements().first(takers * count);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = element(me_, i / count, i % count);
+    return all;
+  }
+  static void expect(std::span<const int> block, std::size_t giver, std::size_t taker) {
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(block[i], element(giver, taker, i)) << "of rank " << giver;
+  }
+};
+
+TEST_F(SingleCopy, IsNotNeededByBcast) {
+  std::vector<int> copy(count);
+  const std::span<int> data = me_ == 0 ? blocks_for(1) : std::span<int>(copy);
+  bcast(world_, data, 0, options_);
+  expect(data, 0, 0);
+}
+
+TEST_F(SingleCopy, IsNotNeededByAllgather) {
+  std::vector<int> all(ranks_ * count);
+  allgather(world_, std::span<const int>(blocks_for(1)), all, options_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(std::span(all).subspan(giver * count), giver, 0);
+}
+
+TEST_F(SingleCopy, IsNotNeededByAlltoall) {
+  std::vector<int> all(ranks_ * count);
+  alltoall(world_, std::span<const int>(blocks_for(ranks_)), all, options_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(std::span(all).subspan(giver * count), giver, me_);
+}
+
+TEST_F(SingleCopy, IsNotNeededByAlltoallInPlace) {
+  const std::span<int> all = blocks_for(ranks_);
+  alltoall(world_, all, options_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(all.subspan(giver * count), giver, me_);
+}
+
+TEST_F(SingleCopy, IsNotNeededByGather) {
+  std::vector<int> all(me_ == 1 ? ranks_ * count : 0);
+  gather(world_, std::span<const int>(blocks_for(1)), all, 1, options_);
+  for (std::size_t giver = 0; giver < ranks_ && me_ == 1; ++giver) {
+    expect(std::span(all).subspan(giver * count), giver, 0);
+  }
+}
+
+TEST_F(SingleCopy, IsNotNeededByScatter) {
+  std::vector<int> mine(count);
+  const std::span<const int> all = me_ == 1 ? blocks_for(ranks_) : std::span<int>();
+  scatter(world_, all, mine, 1, options_);
+  expect(mine, 1, me_);
+}
+
+/// What can be read is read afterwards as before.
+TEST_F(SingleCopy, IsTriedAgain) {
+  std::vector<int> data(count, static_cast<int>(me_));
+  bcast(world_, me_ == 0 ? blocks_for(1) : std::span<int>(data), 0, options_);
+  bcast(world_, std::span<int>(data), 1, options_);
+  expect(data, 0, 0);
+}
+
+}  // namespace
+}  // namespace chorus::test
