@@ -19,7 +19,8 @@ class PendingCall;
 /// has given true, or either has thrown the error it ended with. Each later `test` and `wait` then throws that again.
 ///
 /// Order    requests of one communicator run in the order of their calls and may be waited for in any order.
-///          Progress is made inside `test`, `wait` and every other call into chorus, on the calling thread.
+///          Progress is made inside `test`, `wait` and every other call into chorus, on the calling thread; with
+///          CHORUS_PROGRESS_THREAD=1 also on a thread of chorus's own, while the program computes.
 class CHORUS_API Request {
  public:
   /// Already complete.

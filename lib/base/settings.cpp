@@ -89,7 +89,7 @@ bool parse_switch(std::string_view variable, std::string_view value) {
   return value == "1";
 }
 
-/// For what libchorus-mpi.so reads itself, in every process.
+/// For what every process reads for itself.
 void check_switch(Settings& /*settings*/, std::string_view variable, std::string_view value) {
   static_cast<void>(parse_switch(variable, value));
 }
@@ -113,6 +113,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
      [](Settings& s, auto variable, auto value) { s.reproducible = parse_switch(variable, value); }},
     {"CHORUS_LOG", set_log},
     {"CHORUS_DISABLE", check_switch},
+    {"CHORUS_PROGRESS_THREAD", check_switch},
     {"CHORUS_REPORT", check_switch},
 };
 

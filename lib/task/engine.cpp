@@ -10,7 +10,15 @@ void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
     queue.push_back(&parked);
     parked_.fetch_add(1, std::memory_order_release);
   }
+  if (watched_.load(std::memory_order_relaxed)) work_.notify_one();
   progress();
+}
+
+bool Engine::wait_for_work(const std::stop_token& stop) {
+  if (!idle()) return !stop.stop_requested();
+  std::unique_lock lock(mutex_);
+  watched_.store(true, std::memory_order_relaxed);
+  return work_.wait(lock, stop, [this] { return !idle(); });
 }
 
 void Engine::finish_first(OperationQueue& queue) {

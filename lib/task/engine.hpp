@@ -4,8 +4,10 @@
 #include "task/operation.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,8 @@ class Engine {
     const std::scoped_lock lock(mutex_);
     return queue.empty();
   }
+  /// Returns when something is parked; false once `stop` is asked for.
+  [[nodiscard]] bool wait_for_work(const std::stop_token& stop);
   /// While it is held nothing that is parked moves.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
 
@@ -56,6 +60,8 @@ class Engine {
   std::vector<OperationQueue*> queues_;     // those that are not empty
   std::vector<ParkedOperation*> finished_;  // their owners, who may destroy operation and queue then, are told last
   std::atomic<int> parked_{0};
+  std::condition_variable_any work_;
+  std::atomic<bool> watched_{false};  // by who waits for work
 };
 
 }  // namespace chorus

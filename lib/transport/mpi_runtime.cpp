@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -28,6 +30,12 @@ bool mpi_runs() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   return initialized != 0 && finalized == 0;
+}
+
+/// A wrong value is refused where the other settings are read.
+bool wants_progress_thread() {
+  const char* const wish = std::getenv("CHORUS_PROGRESS_THREAD");
+  return wish != nullptr && std::string_view(wish) == "1";
 }
 
 /// A group that frees itself.
@@ -140,10 +148,17 @@ MpiRuntime::MpiRuntime() {
         "chorus, and MPI runs without MPI_THREAD_MULTIPLE; take turns, or start MPI with it and give each thread a "
         "communicator of its own");
   }
+  if (!wants_progress_thread()) return;
+  if (level == MPI_THREAD_MULTIPLE) {
+    progress_thread_.emplace(*engine_);
+  } else {
+    fmt::print(stderr, "chorus: CHORUS_PROGRESS_THREAD=1 does nothing, as MPI runs without MPI_THREAD_MULTIPLE\n");
+  }
 }
 
 int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
   auto& self = *static_cast<MpiRuntime*>(runtime);
+  self.progress_thread_.reset();
   for (const auto& communicator : self.communicators_) {
     if (const auto state = communicator.lock()) state->close(not_running);
   }
@@ -243,7 +258,8 @@ Environment::Environment() {
   }
   if (initialized != 0) return;
   int provided = 0;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  const int wanted = wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
   owns_mpi_ = true;
 }
 

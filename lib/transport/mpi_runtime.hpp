@@ -2,6 +2,7 @@
 #pragma once
 
 #include "task/engine.hpp"
+#include "task/progress_thread.hpp"
 #include "transport/communicator_state.hpp"
 
 #include <mpi.h>
@@ -87,6 +88,7 @@ class MpiRuntime {
 
   std::mutex mutex_;  // never held while other ranks are waited for, whose threads may come in another order
   std::shared_ptr<Engine> engine_ = std::make_shared<Engine>();
+  std::optional<ProgressThread> progress_thread_;
   std::shared_ptr<Entrance> entrance_;  // that of all communicators; null where each has its own
   std::vector<std::shared_ptr<MpiChannel>> channels_;
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;

@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -113,6 +115,39 @@ TEST(Startup, OfTheEnvironment) {
   int finalized = 0;
   MPI_Finalized(&finalized);
   EXPECT_NE(finalized, 0);
+}
+
+/// A request ends while the program does nothing but look at its own memory. Other calls go on beside.
+TEST(Startup, OfAProgressThread) {
+  ASSERT_EQ(setenv("CHORUS_PROGRESS_THREAD", "1", 1), 0);
+  const Environment environment;
+  const Communicator world = Communicator::world();
+  expect_that_it_works(world);
+  std::vector<double> many(500'000, 1);
+  const std::atomic_ref<double> last(many.back());
+  Request request = iallreduce(world, many, ReduceOp::sum);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (last.load() != world.size() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_EQ(last.load(), world.size()) << "nobody made progress";
+  request.wait();
+  EXPECT_EQ(many, std::vector<double>(many.size(), world.size()));
+
+  const Communicator other = world.dup();
+  std::vector<std::vector<double>> vectors(20, std::vector<double>(10'000, 1));
+  std::vector<Request> requests;
+  for (std::vector<double>& vector : vectors) {
+    requests.push_back(iallreduce(world, vector, ReduceOp::sum));
+    expect_that_it_works(other);
+  }
+  expect_that_it_works(world);
+  wait_all(requests);
+  for (const std::vector<double>& vector : vectors) EXPECT_EQ(vector, std::vector<double>(10'000, world.size()));
+}
+
+/// Where MPI does not allow it, there is none.
+TEST(Startup, WithoutAProgressThreadWhereMpiAllowsNone) {
+  ASSERT_EQ(setenv("CHORUS_PROGRESS_THREAD", "1", 1), 0);
+  expect_that_it_works_under(MPI_THREAD_SINGLE);
 }
 
 TEST(Startup, BeforeItNothingWorks) {

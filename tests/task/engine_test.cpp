@@ -2,12 +2,14 @@
 #include "task/engine.hpp"
 
 #include "gate.hpp"
+#include "task/progress_thread.hpp"
 
 #include <chorus/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace chorus::test {
@@ -95,6 +97,39 @@ TEST(Engine, MayBeDrivenByAnyThread) {
   stop = true;
   helper.join();
   EXPECT_TRUE(engine.idle());
+}
+
+/// It is opened while it waits, and while it sleeps.
+TEST(ProgressThread, DrivesWhatIsParked) {
+  Engine engine;
+  const ProgressThread thread(engine);
+  OperationQueue queue;
+  for (int number = 0; number < 200; ++number) {
+    Gate gate;
+    ParkedOperation parked(pass(gate));
+    engine.park(queue, parked);
+    if (number % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(number));
+    {
+      const auto nothing_moves = engine.hold();
+      gate.open = true;
+    }
+    while (!parked.finished()) std::this_thread::yield();
+  }
+  EXPECT_TRUE(engine.idle());
+}
+
+TEST(ProgressThread, EndsAlsoWhereSomethingIsLeft) {
+  Engine engine;
+  OperationQueue queue;
+  Gate gate;
+  ParkedOperation parked(pass(gate));
+  {
+    const ProgressThread thread(engine);
+    engine.park(queue, parked);
+  }
+  EXPECT_FALSE(parked.finished());
+  gate.open = true;
+  EXPECT_TRUE(engine.progress());
 }
 
 }  // namespace
