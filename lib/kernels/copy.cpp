@@ -30,12 +30,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace chorus::kernels {
 
-/// From about here on memcpy leaves the work to one instruction of the processor, which takes a tenth longer.
+/// In between memcpy leaves the work to one instruction of the processor, which takes a tenth longer; what is longer it
+/// may write past the caches.
 constexpr std::size_t long_from = 4096;
+constexpr std::size_t long_to = std::size_t{4} << 20U;
 
 HWY_EXPORT(copy_long);
 void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
-  if (store == Store::streamed || bytes >= long_from) {
+  if (store == Store::streamed || (bytes >= long_from && bytes <= long_to)) {
     HWY_DYNAMIC_DISPATCH(copy_long)(out, in, bytes, store);
   } else if (bytes > 0) {
     std::memcpy(out, in, bytes);
