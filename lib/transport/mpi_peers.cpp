@@ -82,7 +82,10 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.native = native_ ? &*native_ : nullptr;
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
   remember_pace(shared.pace);
-  if (memory_.single_copy) shared.notes.emplace_back("ranks of a node read each other's memory");
+  shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
+                            : shared.settings.single_copy
+                                ? "no single copy: the system lets no rank read another's memory"
+                                : "no single copy: CHORUS_SINGLE_COPY=0");
   if (shared.pace.known()) {
     shared.notes.push_back(fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones",
                                        shared.pace.cached, shared.pace.streamed));

@@ -88,6 +88,18 @@ TEST(ChorusInfoTransports, ShowsThatEveryKindOfSharedMemoryIsShared) {
   }
 }
 
+TEST(ChorusInfoTransports, SaysWhyThereIsNoSingleCopy) {
+  const auto [exit_code, output] = run(MPIRUN " -n 2 env CHORUS_SINGLE_COPY=0 " CHORUS_INFO " transports");
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_NE(output.find("no single copy: CHORUS_SINGLE_COPY=0"), std::string::npos) << output;
+}
+
+TEST(ChorusInfoExplain, CountsOnSingleCopiesOfImaginedRanksOfOneNode) {
+  const std::string program = CHORUS_INFO " explain allgather 1MiB --ranks 4";
+  EXPECT_EQ(run(program).output.find("single_copy                          -"), std::string::npos);
+  EXPECT_NE(run(program + " --nodes 2").output.find("single_copy                          -"), std::string::npos);
+}
+
 TEST(ChorusInfoExplain, SaysHowManyRanksTheCallIsFor) {
   const std::string program = CHORUS_INFO " explain allreduce 4";
   EXPECT_TRUE(run(program).output.starts_with("allreduce of 1 float32 by sum (4 bytes) on 1 rank, 1 node"));

@@ -45,6 +45,7 @@ Problem imagined(const Call& call, const Options& options, const Settings& setti
   Problem problem{.call = call, .ranks = options.ranks, .nodes = options.nodes};
   problem.largest_node = (options.ranks + options.nodes - 1) / options.nodes;
   problem.shared = options.nodes == 1;
+  problem.single_copy = problem.shared && settings.single_copy;
   problem.slot_bytes = settings.slot_bytes;
   problem.native = call.repeatability == Repeatability::none;
   return problem;
