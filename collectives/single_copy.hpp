@@ -6,17 +6,54 @@
 #include "transport/shared_group.hpp"
 
 #include <cstring>
+#include <string_view>
 
 namespace chorus {
 
-/// A collective inside a node whose ranks show each other where their data lies, and copy from there straight to where
-/// it belongs; a second round tells that the data may change again. Where the system refused to copy on any rank, all
-/// do it again by `other`: some memory cannot be read by other processes. `Steps` is made of the transport and the
-/// arguments, and has
-///   shown()         what others may read
-///   keep()          copies what stays with this rank, meanwhile
+/// What one rank does in a collective inside a node whose ranks show each other where their data lies, and copy from
+/// there straight to where it belongs. A collective's own `Steps` derive from this, say what differs, and have
 ///   copy(data_of)   copies from the others; data_of(peer) is what `peer` has shown; false where it could not
-///   again()         the arguments for `other`, after all this
+class SingleCopySteps {
+ public:
+  SingleCopySteps(Transport& transport, const Arguments& arguments)
+      : memory_(*transport.shared()), arguments_(arguments) {}
+
+  /// What others may read.
+  [[nodiscard]] const std::byte* shown() const { return arguments_.in; }
+  /// Copies what stays with this rank, meanwhile.
+  void keep() const {}
+  /// The arguments for another algorithm, after all this.
+  [[nodiscard]] Arguments again() const { return arguments_; }
+
+ protected:
+  [[nodiscard]] int me() const { return memory_.rank(); }
+  [[nodiscard]] int root() const { return arguments_.call.root; }
+  [[nodiscard]] bool in_place() const { return arguments_.in == arguments_.out; }
+  [[nodiscard]] std::size_t bytes() const { return arguments_.call.bytes(); }
+  /// Of the block for or from `rank`, among those of all.
+  [[nodiscard]] std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * bytes(); }
+  /// Copies one block.
+  [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there) const {
+    return memory_.read(peer, out, there, bytes());
+  }
+  /// The same from each other rank, whose block lies at `there(peer)`, to its place in the result. Begins with the rank
+  /// behind, so that not all read from one.
+  template <class There>
+  [[nodiscard]] bool read_from_others(There there) const {
+    bool all = true;
+    for (int step = 1; step < memory_.size(); ++step) {
+      const int peer = (me() + step) % memory_.size();
+      all &= read(peer, arguments_.out + offset(peer), there(peer));
+    }
+    return all;
+  }
+
+  SharedGroup& memory_;
+  const Arguments& arguments_;
+};
+
+/// The collective of such `Steps`. A second round tells that the data may change again. Where the system refused to
+/// copy on any rank, all do it again by `other`: some memory cannot be read by other processes.
 template <class Steps, const Algorithm& other>
 struct SingleCopy {
   static bool applies(const Problem& problem) { return problem.single_copy && other.applies(problem); }
@@ -53,13 +90,26 @@ struct SingleCopy {
   }
 };
 
-/// What the busiest rank does in such a collective, where it reads `reads` times, `bytes` in all, and keeps `kept`.
-[[nodiscard]] inline Traffic single_copy_traffic(const Problem& problem, double reads, double bytes, double kept) {
-  if (problem.ranks == 1) return {.shared = {.messages = 2, .bytes = kept}, .messages = {}};
-  return {.shared = {.messages = 2, .bytes = kept},
+/// What the busiest rank does in such a collective, where it reads and keeps so many blocks.
+[[nodiscard]] inline Traffic single_copy_traffic(const Problem& problem, int read, int kept) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double reads = problem.ranks == 1 ? 0 : read;
+  return {.shared = {.messages = 2, .bytes = kept * bytes},
           .messages = {},
           .waited = {},
-          .read = {.messages = reads, .bytes = bytes, .reduced = 0}};
+          .read = {.messages = reads, .bytes = reads * bytes, .reduced = 0}};
+}
+
+/// The row of `Steps`, with `other` as above.
+template <class Steps, const Algorithm& other>
+[[nodiscard]] constexpr Algorithm single_copy(std::string_view summary, Traffic (*traffic)(const Problem&)) {
+  return {.name = "single_copy",
+          .summary = summary,
+          .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
+          .applies = SingleCopy<Steps, other>::applies,
+          .traffic = traffic,
+          .run = SingleCopy<Steps, other>::run,
+          .arrives = true};
 }
 
 }  // namespace chorus

@@ -15,37 +15,20 @@ extern const Algorithm algorithm;
 namespace chorus::alltoall_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) {
-  const double bytes = static_cast<double>(problem.call.bytes());
-  const double others = problem.ranks - 1;
-  return single_copy_traffic(problem, others, others * bytes, bytes);
-}
+Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 1); }
 
-class Steps {
+class Steps : public SingleCopySteps {
  public:
   Steps(Transport& transport, const Arguments& arguments)
-      : memory_(*transport.shared()),
-        arguments_(arguments),
-        bytes_(arguments.call.bytes()),
-        copy_(transport.scratch(arguments.in == arguments.out ? all() : 0)) {
-    if (arguments.in == arguments.out) copy_unless_same(copy_.data(), arguments.in, all());
+      : SingleCopySteps(transport, arguments), copy_(transport.scratch(in_place() ? all() : 0)) {
+    if (in_place()) copy_unless_same(copy_.data(), arguments.in, all());
   }
 
-  [[nodiscard]] const std::byte* shown() const {
-    return arguments_.in == arguments_.out ? copy_.data() : arguments_.in;
-  }
-  void keep() const {
-    const std::size_t own = offset(memory_.rank());
-    copy_unless_same(arguments_.out + own, arguments_.in + own, bytes_);
-  }
+  [[nodiscard]] const std::byte* shown() const { return in_place() ? copy_.data() : arguments_.in; }
+  void keep() const { copy_unless_same(arguments_.out + offset(me()), arguments_.in + offset(me()), bytes()); }
   template <class DataOf>
   [[nodiscard]] bool copy(DataOf data_of) const {
-    bool all = true;
-    for (int step = 1; step < memory_.size(); ++step) {
-      const int peer = (memory_.rank() + step) % memory_.size();
-      all &= memory_.read(peer, arguments_.out + offset(peer), data_of(peer) + offset(memory_.rank()), bytes_);
-    }
-    return all;
+    return read_from_others([&](int peer) { return data_of(peer) + offset(me()); });
   }
   [[nodiscard]] Arguments again() const {
     Arguments arguments = arguments_;
@@ -54,26 +37,15 @@ class Steps {
   }
 
  private:
-  [[nodiscard]] std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * bytes_; }
   [[nodiscard]] std::size_t all() const { return offset(memory_.size()); }
 
-  SharedGroup& memory_;
-  const Arguments& arguments_;
-  std::size_t bytes_;
   Scratch copy_;
 };
 
 }  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "single_copy",
-    .summary = "every rank copies the blocks that are for it from the memory of the others: long blocks in a node",
-    .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps, alltoall_shared::algorithm>::applies,
-    .traffic = traffic,
-    .run = SingleCopy<Steps, alltoall_shared::algorithm>::run,
-    .arrives = true,
-};
+constexpr Algorithm algorithm = single_copy<Steps, alltoall_shared::algorithm>(
+    "every rank copies the blocks that are for it from the memory of the others: long blocks in a node", traffic);
 
 }  // namespace chorus::alltoall_single_copy

@@ -14,53 +14,25 @@ extern const Algorithm algorithm;
 namespace chorus::gather_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) {
-  const double bytes = static_cast<double>(problem.call.bytes());
-  const double others = problem.ranks - 1;
-  return single_copy_traffic(problem, others, others * bytes, 0);
-}
+Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 0); }
 
-class Steps {
+class Steps : public SingleCopySteps {
  public:
-  Steps(Transport& transport, const Arguments& arguments) : memory_(*transport.shared()), arguments_(arguments) {}
+  using SingleCopySteps::SingleCopySteps;
 
-  [[nodiscard]] const std::byte* shown() const { return arguments_.in; }
   void keep() const {
-    if (is_root() && arguments_.in != arguments_.out) {
-      copy_unless_same(block(memory_.rank()), arguments_.in, arguments_.call.bytes());
-    }
+    if (me() == root() && !in_place()) copy_unless_same(arguments_.out + offset(me()), arguments_.in, bytes());
   }
   template <class DataOf>
   [[nodiscard]] bool copy(DataOf data_of) const {
-    bool all = true;
-    for (int peer = 0; is_root() && peer < memory_.size(); ++peer) {
-      if (peer != memory_.rank()) all &= memory_.read(peer, block(peer), data_of(peer), arguments_.call.bytes());
-    }
-    return all;
+    return me() != root() || read_from_others(data_of);
   }
-  [[nodiscard]] Arguments again() const { return arguments_; }
-
- private:
-  [[nodiscard]] bool is_root() const { return memory_.rank() == arguments_.call.root; }
-  [[nodiscard]] std::byte* block(int rank) const {
-    return arguments_.out + static_cast<std::size_t>(rank) * arguments_.call.bytes();
-  }
-
-  SharedGroup& memory_;
-  const Arguments& arguments_;
 };
 
 }  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "single_copy",
-    .summary = "the root copies all blocks from the memory of the others: long blocks of few ranks in a node",
-    .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps, gather_shared::algorithm>::applies,
-    .traffic = traffic,
-    .run = SingleCopy<Steps, gather_shared::algorithm>::run,
-    .arrives = true,
-};
+constexpr Algorithm algorithm = single_copy<Steps, gather_shared::algorithm>(
+    "the root copies all blocks from the memory of the others: long blocks of few ranks in a node", traffic);
 
 }  // namespace chorus::gather_single_copy

@@ -14,46 +14,25 @@ extern const Algorithm algorithm;
 namespace chorus::scatter_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) {
-  const double bytes = static_cast<double>(problem.call.bytes());
-  return single_copy_traffic(problem, 1, bytes, 0);
-}
+Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, 1, 0); }
 
-class Steps {
+class Steps : public SingleCopySteps {
  public:
-  Steps(Transport& transport, const Arguments& arguments) : memory_(*transport.shared()), arguments_(arguments) {}
+  using SingleCopySteps::SingleCopySteps;
 
-  [[nodiscard]] const std::byte* shown() const { return arguments_.in; }
   void keep() const {
-    if (memory_.rank() != root() || arguments_.in == arguments_.out) return;
-    copy_unless_same(arguments_.out, arguments_.in + own(), arguments_.call.bytes());
+    if (me() == root() && !in_place()) copy_unless_same(arguments_.out, arguments_.in + offset(me()), bytes());
   }
   template <class DataOf>
   [[nodiscard]] bool copy(DataOf data_of) const {
-    if (memory_.rank() == root()) return true;
-    return memory_.read(root(), arguments_.out, data_of(root()) + own(), arguments_.call.bytes());
+    return me() == root() || read(root(), arguments_.out, data_of(root()) + offset(me()));
   }
-  [[nodiscard]] Arguments again() const { return arguments_; }
-
- private:
-  [[nodiscard]] int root() const { return arguments_.call.root; }
-  [[nodiscard]] std::size_t own() const { return static_cast<std::size_t>(memory_.rank()) * arguments_.call.bytes(); }
-
-  SharedGroup& memory_;
-  const Arguments& arguments_;
 };
 
 }  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = "single_copy",
-    .summary = "every rank copies its block from the memory of the root: long blocks in a node",
-    .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-    .applies = SingleCopy<Steps, scatter_shared::algorithm>::applies,
-    .traffic = traffic,
-    .run = SingleCopy<Steps, scatter_shared::algorithm>::run,
-    .arrives = true,
-};
+constexpr Algorithm algorithm = single_copy<Steps, scatter_shared::algorithm>(
+    "every rank copies its block from the memory of the root: long blocks in a node", traffic);
 
 }  // namespace chorus::scatter_single_copy
