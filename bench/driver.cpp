@@ -31,7 +31,7 @@ class LatencyTables {
  private:
   void run_table(std::string_view algorithm);
   Point measure(std::string_view algorithm, std::size_t bytes);
-  void measure_times(const Call& call, const Call& native_call, Point& point);
+  void measure_times(const Call& call, Point& point);
 
   const Options& options_;
   Communicator world_;
@@ -97,19 +97,18 @@ Point LatencyTables::measure(std::string_view algorithm, std::size_t bytes) {
   const Call call = subject_.call_of(algorithm, bytes);
   Point point = subject_.point_of(algorithm, bytes);
   if (!subject_.try_out(call, point)) return point;
-  const Call native_call = subject_.call_of("native", bytes);
-  if (options_.compare) point.valid &= subject_.validate(native_call, row.native, point, "MPI");
-  measure_times(call, native_call, point);
+  if (options_.compare) point.valid &= subject_.validate(subject_.call_of("native", bytes), row.native, point, "MPI");
+  measure_times(call, point);
   if (options_.check) point.valid &= subject_.validate(call, row.chorus, point, "chorus after the timing");
   return point;
 }
 
-void LatencyTables::measure_times(const Call& call, const Call& native_call, Point& point) {
+void LatencyTables::measure_times(const Call& call, Point& point) {
   const Row& row = subject_.row();
   const Effort effort = subject_.effort(point.bytes, options_.compare ? 1 : 0.5);
   if (!options_.compare) point.osu = measure_osu_latency(call, row.chorus, effort);
   std::vector<Side> sides = {{{call}, row.chorus}};
-  if (options_.compare) sides.push_back({{native_call}, row.native});
+  if (options_.compare) sides.push_back({{subject_.call_of("native", point.bytes)}, row.native});
   const std::vector<Samples> samples = measure_interleaved(sides, effort);
 
   subject_.note(samples[0], point);
