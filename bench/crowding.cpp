@@ -4,22 +4,52 @@
 #include <mpi.h>
 #include <sched.h>
 
-namespace chorus::bench {
+#include <cstdlib>
+#include <string_view>
 
-bool ranks_share_processors() {
+namespace chorus::bench {
+namespace {
+
+Company company_on_this_node() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_SET(0, &allowed);
   MPI_Allreduce(MPI_IN_PLACE, &allowed, sizeof allowed, MPI_BYTE, MPI_BOR, node);
-  int ranks = 0;
-  MPI_Comm_size(node, &ranks);
+  Company company;
+  MPI_Comm_size(node, &company.ranks);
   MPI_Comm_free(&node);
+  company.processors = CPU_COUNT(&allowed);
+  return company;
+}
 
-  int crowded = ranks > CPU_COUNT(&allowed) ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  return crowded == 1;
+ProgressThread progress_thread() {
+  const char* const wish = std::getenv("CHORUS_PROGRESS_THREAD");
+  if (wish == nullptr || std::string_view(wish) != "1") return ProgressThread::off;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE ? ProgressThread::on : ProgressThread::impossible;
+}
+
+}  // namespace
+
+Company company_of_the_ranks() {
+  Company company = company_on_this_node();
+  struct {
+    double ranks_per_processor;
+    int rank;
+  } fullest = {static_cast<double>(company.ranks) / company.processors, 0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &fullest.rank);
+  MPI_Allreduce(MPI_IN_PLACE, &fullest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+  int numbers[] = {company.ranks, company.processors};
+  MPI_Bcast(numbers, 2, MPI_INT, fullest.rank, MPI_COMM_WORLD);
+  return {.ranks = numbers[0], .processors = numbers[1], .progress_thread = progress_thread()};
+}
+
+bool ranks_share_processors() {
+  const Company company = company_of_the_ranks();
+  return company.ranks > company.processors;
 }
 
 }  // namespace chorus::bench

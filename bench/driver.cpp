@@ -5,6 +5,7 @@
 #include "console.hpp"
 #include "floor.hpp"
 #include "outputs.hpp"
+#include "overlap.hpp"
 #include "regret.hpp"
 #include "report.hpp"
 #include "subject.hpp"
@@ -140,6 +141,9 @@ bool run_benchmark(const Options& options, const Communicator& world) {
       break;
     case Measurement::floor:
       run_floor(options, world, outputs);
+      break;
+    case Measurement::overlap:
+      run_overlap(options, world, outputs);
       break;
   }
   outputs.draw();

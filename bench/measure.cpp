@@ -17,14 +17,10 @@ double us_since(Clock::time_point start) {
 }
 
 // This rank's time for `calls` calls in a row, started together with the others.
-double time_block_us(const Side& side, std::size_t calls) {
+double time_block_us(const Block& block, std::size_t calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   const Clock::time_point start = Clock::now();
-  std::size_t turn = 0;
-  for (std::size_t done = 0; done < calls; ++done) {
-    side.run(side.turns[turn]);
-    if (++turn == side.turns.size()) turn = 0;
-  }
+  block(calls);
   return us_since(start);
 }
 
@@ -35,29 +31,40 @@ double slowest(double time) {
 }
 
 // The least of a few, so that an interrupt does not make a short call look long.
-double undisturbed_block_us(const Side& side, std::size_t calls) {
+double undisturbed_block_us(const Block& block, std::size_t calls) {
   constexpr int tries = 5;
-  double least_us = slowest(time_block_us(side, calls));
-  for (int again = 1; again < tries; ++again) least_us = std::min(least_us, slowest(time_block_us(side, calls)));
+  double least_us = slowest(time_block_us(block, calls));
+  for (int again = 1; again < tries; ++again) least_us = std::min(least_us, slowest(time_block_us(block, calls)));
   return least_us;
 }
 
 // So many calls that the clock's own cost and resolution (some 30 ns) no longer count.
-std::size_t calls_per_repetition(const Side& side, double long_enough_us) {
+std::size_t calls_per_repetition(const Block& block, double long_enough_us) {
   constexpr std::size_t most = 4096;
   std::size_t calls = 1;
-  while (calls < most && undisturbed_block_us(side, calls) < long_enough_us) calls *= 2;
+  while (calls < most && undisturbed_block_us(block, calls) < long_enough_us) calls *= 2;
   return calls;
 }
 
-void warm_up(const Side& side, const Effort& effort) {
+void warm_up(const Block& block, const Effort& effort) {
   const Clock::time_point start = Clock::now();
-  for (std::size_t done = 0, look = 1; done < effort.warmup; ++done) {
-    side.run(side.turns[done % side.turns.size()]);
-    if (!effort.limit || done + 1 != look) continue;
-    look *= 2;
+  for (std::size_t done = 0; done < effort.warmup;) {
+    const std::size_t calls = std::min(std::max<std::size_t>(done, 1), effort.warmup - done);
+    block(calls);
+    done += calls;
+    if (!effort.limit) continue;
     if (slowest(us_since(start)) > std::chrono::duration<double, std::micro>(*effort.limit).count() / 4) return;
   }
+}
+
+Block block_of(const Side& side) {
+  return [&side](std::size_t calls) {
+    std::size_t turn = 0;
+    for (std::size_t done = 0; done < calls; ++done) {
+      side.run(side.turns[turn]);
+      if (++turn == side.turns.size()) turn = 0;
+    }
+  };
 }
 
 // Tells all ranks alike when to stop. Asking costs a collective, so it asks ever more rarely: the limit may be
@@ -87,10 +94,11 @@ class Countdown {
 
 OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort) {
   const Side side = {{call}, run};
-  warm_up(side, effort);
+  const Block block = block_of(side);
+  warm_up(block, effort);
   OsuLatency latency;
   double total_us = 0;
-  for (Countdown countdown(effort); countdown.goes_on(); ++latency.iterations) total_us += time_block_us(side, 1);
+  for (Countdown countdown(effort); countdown.goes_on(); ++latency.iterations) total_us += time_block_us(block, 1);
 
   const double own_us = total_us / static_cast<double>(latency.iterations);
   MPI_Allreduce(&own_us, &latency.avg_us, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -100,7 +108,7 @@ OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort) 
   return latency;
 }
 
-std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effort& effort) {
+std::vector<Samples> measure_interleaved(std::span<const Block> sides, const Effort& effort) {
   std::vector<Samples> all(sides.size());
   for (std::size_t side = 0; side < sides.size(); ++side) {
     warm_up(sides[side], effort);
@@ -123,6 +131,12 @@ std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effo
                   MPI_COMM_WORLD);
   }
   return all;
+}
+
+std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effort& effort) {
+  std::vector<Block> blocks;
+  for (const Side& side : sides) blocks.push_back(block_of(side));
+  return measure_interleaved(blocks, effort);
 }
 
 }  // namespace chorus::bench

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,10 +44,14 @@ struct Side {
   Run run = nullptr;
 };
 
+/// Carries out so many calls in a row, of whatever is measured.
+using Block = std::function<void(std::size_t calls)>;
+
 /// Every function here is called by all ranks, with the same arguments but for the buffers.
 [[nodiscard]] OsuLatency measure_osu_latency(const Call& call, Run run, const Effort& effort);
 
 /// Samples of each side, repetition by repetition in turn, in an order drawn anew each time.
 [[nodiscard]] std::vector<Samples> measure_interleaved(std::span<const Side> sides, const Effort& effort);
+[[nodiscard]] std::vector<Samples> measure_interleaved(std::span<const Block> sides, const Effort& effort);
 
 }  // namespace chorus::bench

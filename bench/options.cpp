@@ -43,13 +43,27 @@ constexpr const char* meaning_of_floor = R"(What the numbers are
   Median  of repetitions as in a latency test, but no call overlaps another, not even a bcast.
 Ranks must share memory.)";
 
+constexpr const char* meaning_of_overlap = R"(What the numbers are
+  Blocking, Nonblocking, Persistent
+           medians of the call, of its start and wait at once, and of the start and wait of one prepared before, measured
+           in turn. Ratio: over blocking.
+  Overlap  the call is started, then the rank computes for as long as the nonblocking call takes, then waits. How much
+           of the call the computation hides: 100 % * (1 - (total - computation alone) / nonblocking), as in the OSU
+           benchmarks. Nothing of chorus is called meanwhile: what is hidden is the progress thread's work.
+  Tested   the same with --tests calls of test() spread over the computation.
+  Busy computation is an amount of work: a progress thread that takes its processor makes it longer, and counts.
+  A sleeping one leaves its processor to the progress thread, as while an accelerator computes.)";
+
 // The arguments as they were typed.
 struct Arguments {
   std::string collective;  ///< empty: not given
   std::string sizes;
   std::optional<std::int64_t> iterations;
   std::optional<std::int64_t> warmup;
+  std::optional<std::int64_t> tests;
   std::string compare;
+  std::string compute;
+  std::string memory;
   Options options;
 };
 
@@ -62,12 +76,22 @@ void declare_common(CLI::App& app, Arguments& arguments, const std::string& coll
   app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")->type_name("N");
   app.add_option("-x,--warmup", arguments.warmup, "calls before the clock runs [200, above 8192 bytes 10]")
       ->type_name("N");
+  app.add_option("--memory", arguments.memory,
+                 "what the buffers are of; registered is that of chorus::allocate [ordinary]")
+      ->check(CLI::IsMember({"ordinary", "registered"}).description(""))
+      ->type_name("ordinary|registered");
   app.add_option("--json", arguments.options.json_file, "also write one JSON object per measurement")
       ->type_name("FILE");
 }
 
 void declare_reproducible(CLI::App& app, Options& options) {
   app.add_flag("--reproducible", options.reproducible, "exact sums: the same bits for every order of the ranks");
+}
+
+void declare_compare(CLI::App& app, Arguments& arguments, const char* meaning) {
+  app.add_option("--compare", arguments.compare, meaning)
+      ->check(CLI::IsMember({"native"}).description(""))
+      ->type_name("native");
 }
 
 void declare_latency(CLI::App& app, Arguments& arguments) {
@@ -79,11 +103,25 @@ void declare_latency(CLI::App& app, Arguments& arguments) {
   app.add_flag("-f,--full", options.full, "print the spread and the number of iterations too");
   app.add_option("--algorithm", options.algorithm, "an algorithm by name, or all of them, one table each [auto]")
       ->type_name("NAME|all");
-  app.add_option("--compare", arguments.compare, "measure MPI's own collective in turn with chorus and print the ratio")
-      ->check(CLI::IsMember({"native"}).description(""))
-      ->type_name("native");
+  declare_compare(app, arguments, "measure MPI's own collective in turn with chorus and print the ratio");
   declare_reproducible(app, options);
   app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")->type_name("FILE.svg");
+}
+
+void declare_overlap(CLI::App& app, Arguments& arguments, const char* which) {
+  Options& options = arguments.options;
+  CLI::App* overlap = app.add_subcommand(
+      "overlap", "how much of the nonblocking collective hides behind computation, and what its forms take");
+  declare_common(*overlap, arguments, which);
+  overlap->add_flag("-f,--full", options.full, "print the 95 % intervals too");
+  overlap->add_option("--tests", arguments.tests, "calls of test() in one computation, where it is tested [10]")
+      ->type_name("N");
+  overlap->add_option("--compute", arguments.compute, "keep the processor busy, or leave it to the progress thread")
+      ->check(CLI::IsMember({"busy", "sleep"}).description(""))
+      ->type_name("busy|sleep");
+  declare_compare(*overlap, arguments, "measure MPI's own nonblocking collective, too");
+  overlap->footer(meaning_of_overlap);
+  overlap->callback([&options] { options.measurement = Measurement::overlap; });
 }
 
 void declare_subcommands(CLI::App& app, Arguments& arguments) {
@@ -99,6 +137,7 @@ void declare_subcommands(CLI::App& app, Arguments& arguments) {
   declare_common(*floor, arguments, which);
   floor->footer(meaning_of_floor);
   floor->callback([&options] { options.measurement = Measurement::floor; });
+  declare_overlap(app, arguments, which);
 }
 
 [[noreturn]] void refuse_name(const std::string& what, std::string_view name, std::span<const std::string_view> known) {
@@ -116,7 +155,7 @@ std::span<const Row> rows_of(std::string_view collective) {
     if (row.name == collective) return {&row, 1};
     names.push_back(row.name);
   }
-  names.insert(names.end(), {"all", "list", "regret", "floor"});
+  names.insert(names.end(), {"all", "list", "regret", "floor", "overlap"});
   refuse_name("collective", collective, names);
 }
 
@@ -156,8 +195,14 @@ Options interpret(Arguments& arguments) {
   options.iterations = at_least(1, arguments.iterations, "-i");
   options.warmup = at_least(0, arguments.warmup, "-x");
   options.compare = !arguments.compare.empty();
+  options.tests = at_least(1, arguments.tests, "--tests").value_or(options.tests);
+  if (arguments.compute == "sleep") options.compute = Compute::sleep;
+  options.registered = arguments.memory == "registered";
   if (options.reproducible && !options.json_file.empty()) {
     throw Refusal("--reproducible has no --json: a tuning file holds the times of plain calls");
+  }
+  if (options.registered && !options.json_file.empty()) {
+    throw Refusal("--memory registered has no --json: a tuning file holds the times of calls on ordinary memory");
   }
   for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
   if (!options.plot_file.empty()) check_plot(options.rows, options.plot_file);

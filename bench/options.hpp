@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "computation.hpp"
 #include "sizes.hpp"
 #include "table.hpp"
 
@@ -21,7 +22,8 @@ struct Refusal : std::runtime_error {
 enum class Measurement {
   latency,  ///< how long it takes
   regret,   ///< how much longer by the algorithm that the library chooses than by the best
-  floor     ///< how near it comes to the least that the machine allows
+  floor,    ///< how near it comes to the least that the machine allows
+  overlap   ///< how much of it hides behind a computation
 };
 
 /// What the command line asks for.
@@ -36,8 +38,11 @@ struct Options {
   std::string algorithm = "auto";  ///< a registered name, "auto" or "all"
   bool compare = false;
   bool reproducible = false;
-  std::string json_file;  ///< empty: none
-  std::string plot_file;  ///< empty: none
+  std::size_t tests = 10;           ///< of overlap: calls of `test` in one computation
+  Compute compute = Compute::busy;  ///< of overlap
+  bool registered = false;          ///< the buffers are of chorus::allocate, but for those of MPI's own calls
+  std::string json_file;            ///< empty: none
+  std::string plot_file;            ///< empty: none
 };
 
 /// Reads the command line. Empty where the user only asked for a text (help, the version or the list), which is then in

@@ -71,6 +71,27 @@ std::vector<Column> columns_of(const TableForm& form) {
   return columns;
 }
 
+void add_estimate(nlohmann::ordered_json& object, const std::string& name, const Estimate& estimate) {
+  object[name] = estimate.value;
+  object[name + "_low"] = estimate.low;
+  object[name + "_high"] = estimate.high;
+}
+
+void add_overlap(nlohmann::ordered_json& object, const Overlap& overlap) {
+  object["nonblocking_median_us"] = overlap.nonblocking_us.median;
+  add_estimate(object, "nonblocking_ratio", overlap.nonblocking_ratio);
+  object["persistent_median_us"] = overlap.persistent_us.median;
+  add_estimate(object, "persistent_ratio", overlap.persistent_ratio);
+  object["compute_us"] = overlap.hidden.compute_us;
+  add_estimate(object, "overlap_percent", overlap.hidden.untested);
+  add_estimate(object, "tested_overlap_percent", overlap.hidden.tested);
+  if (!overlap.native) return;
+  object["native_nonblocking_median_us"] = overlap.native->nonblocking_us.median;
+  object["native_compute_us"] = overlap.native->hidden.compute_us;
+  add_estimate(object, "native_overlap_percent", overlap.native->hidden.untested);
+  add_estimate(object, "native_tested_overlap_percent", overlap.native->hidden.tested);
+}
+
 }  // namespace
 
 std::string preamble(const TableForm& form, std::string_view test) {
@@ -122,12 +143,11 @@ std::string json_line(const Point& point) {
                                    {"valid", point.valid}};
   if (point.comparison) {
     object["native_median_us"] = point.comparison->native_us.median;
-    object["ratio"] = point.comparison->ratio.value;
-    object["ratio_low"] = point.comparison->ratio.low;
-    object["ratio_high"] = point.comparison->ratio.high;
+    add_estimate(object, "ratio", point.comparison->ratio);
   }
   if (point.chosen) object["chosen"] = *point.chosen;
   if (point.floor_us) object["floor_us"] = *point.floor_us;
+  if (point.overlap) add_overlap(object, *point.overlap);
   return object.dump() + "\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "measure.hpp"
+#include "overlap_figures.hpp"
 #include "statistics.hpp"
 
 #include <cstddef>
@@ -34,6 +35,7 @@ struct Point {
   std::optional<Comparison> comparison = {};
   std::optional<bool> chosen = {};      ///< of regret: whether the library would take `algorithm`
   std::optional<double> floor_us = {};  ///< of floor: the least that the machine allows
+  std::optional<Overlap> overlap = {};  ///< of overlap: the other forms beside the blocking one
 };
 
 /// Which table is printed.

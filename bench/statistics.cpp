@@ -2,6 +2,7 @@
 #include "statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -49,19 +50,30 @@ Quartiles quartiles(std::vector<double> samples) {
   return {quantile(samples, 0.25), quantile(samples, 0.5), quantile(samples, 0.75)};
 }
 
-Estimate ratio_of_medians(std::span<const double> a, std::span<const double> b) {
-  const ResampledMedian median_a(a), median_b(b);
+Estimate estimate_of_medians(std::span<const std::span<const double>> sides, const Figure& figure) {
+  const std::size_t repetitions = sides[0].size();
+  std::vector<ResampledMedian> medians(sides.begin(), sides.end());
+  const auto figure_of = [&](std::span<const unsigned> drawn) {
+    std::vector<double> of_sides;
+    for (const ResampledMedian& median : medians) of_sides.push_back(median.of(drawn));
+    return figure(of_sides);
+  };
   std::mt19937_64 random(1);  // the same for the same samples
-  std::uniform_int_distribution<std::size_t> any_pair(0, a.size() - 1);
-  std::vector<double> ratios(resamples);
-  for (double& ratio : ratios) {
-    std::vector<unsigned> drawn(a.size());
-    for (std::size_t draw = 0; draw < a.size(); ++draw) ++drawn[any_pair(random)];
-    ratio = median_a.of(drawn) / median_b.of(drawn);
+  std::uniform_int_distribution<std::size_t> any_repetition(0, repetitions - 1);
+  std::vector<double> figures(resamples);
+  for (double& one : figures) {
+    std::vector<unsigned> drawn(repetitions);
+    for (std::size_t draw = 0; draw < repetitions; ++draw) ++drawn[any_repetition(random)];
+    one = figure_of(drawn);
   }
-  std::sort(ratios.begin(), ratios.end());
-  const std::vector<unsigned> each_once(a.size(), 1);
-  return {median_a.of(each_once) / median_b.of(each_once), quantile(ratios, 0.025), quantile(ratios, 0.975)};
+  std::sort(figures.begin(), figures.end());
+  const std::vector<unsigned> each_once(repetitions, 1);
+  return {figure_of(each_once), quantile(figures, 0.025), quantile(figures, 0.975)};
+}
+
+Estimate ratio_of_medians(std::span<const double> a, std::span<const double> b) {
+  const std::array sides = {a, b};
+  return estimate_of_medians(sides, [](std::span<const double> medians) { return medians[0] / medians[1]; });
 }
 
 double geometric_mean(std::span<const double> values) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,15 @@ struct Estimate {
 /// Quartiles of `samples`, in any order; one or more.
 [[nodiscard]] Quartiles quartiles(std::vector<double> samples);
 
-/// median(a) / median(b), where a[i] and b[i] were measured side by side. The interval is the percentile bootstrap:
-/// pairs are drawn with replacement, so that what disturbed both sides of a pair stays together. Equal lengths, one or
-/// more; the same samples give the same interval.
+/// What is computed from the median of each side.
+using Figure = std::function<double(std::span<const double> medians)>;
+
+/// The figure of `sides`, whose samples of one index were measured side by side. The interval is the percentile
+/// bootstrap: indices are drawn with replacement, so that what disturbed all sides at once stays together. One side or
+/// more, of equal lengths, one sample or more; the same samples give the same interval.
+[[nodiscard]] Estimate estimate_of_medians(std::span<const std::span<const double>> sides, const Figure& figure);
+
+/// median(a) / median(b), estimated so.
 [[nodiscard]] Estimate ratio_of_medians(std::span<const double> a, std::span<const double> b);
 
 /// The n-th root of the product of n positive values; one or more.

@@ -8,6 +8,7 @@
 #include "transport/communicator_state.hpp"
 
 #include <chorus/error.hpp>
+#include <chorus/memory.hpp>
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <stdexcept>
 
 namespace chorus::bench {
@@ -41,16 +43,20 @@ Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks
 
 }  // namespace
 
-Buffer::Buffer(std::size_t count) {
+Buffer::Buffer(std::size_t count, bool registered) : data_(nullptr, Free{registered}) {
   constexpr std::size_t page = 4096;
   const std::size_t bytes = (count * sizeof(float) + page) / page * page;
-  data_.reset(static_cast<float*>(std::aligned_alloc(page, bytes)));
+  try {
+    data_.reset(static_cast<float*>(registered ? chorus::allocate(bytes) : std::aligned_alloc(page, bytes)));
+  } catch (const std::bad_alloc&) {
+    data_.reset();
+  }
   if (!data_) {
     throw std::runtime_error(fmt::format("-m: no memory for a buffer of {} bytes; give a smaller MAX", bytes));
   }
 }
 
-void Buffer::Free::operator()(float* data) const { std::free(data); }
+void Buffer::Free::operator()(float* data) const { registered ? chorus::deallocate(data) : std::free(data); }
 
 std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ranks) {
   if (!row.has_size) return {0};
@@ -87,7 +93,8 @@ Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
   auto own = buffers_.find(algorithm);
   if (own == buffers_.end()) {
     const Lengths most = longest(row_, sizes_, world_.size());
-    own = buffers_.emplace(algorithm, Buffers{Buffer(most.in), Buffer(most.out)}).first;
+    const bool registered = options_.registered && algorithm != "native";
+    own = buffers_.emplace(algorithm, Buffers{Buffer(most.in, registered), Buffer(most.out, registered)}).first;
   }
   const auto ranks = static_cast<std::size_t>(world_.size());
   const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
@@ -126,7 +133,7 @@ bool Subject::try_out(const Call& call, Point& point) {
   return point.applies;
 }
 
-bool Subject::validate(const Call& call, Run run, const Point& point, const char* side) {
+bool Subject::validate(const Call& call, const AnyRun& run, const Point& point, const char* side) {
   const bool right = on_all_ranks(row_.validate(call, run));
   if (!right) {
     const std::string size = row_.has_size ? fmt::format(" of {} bytes", point.bytes) : "";

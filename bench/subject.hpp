@@ -24,11 +24,12 @@ namespace chorus::bench {
 class Buffer {
  public:
   /// Throws   std::runtime_error where there is no memory.
-  explicit Buffer(std::size_t count);
+  Buffer(std::size_t count, bool registered);
   [[nodiscard]] std::span<float> first(std::size_t count) const { return {data_.get(), count}; }
 
  private:
   struct Free {
+    bool registered = false;
     void operator()(float* data) const;
   };
   std::unique_ptr<float[], Free> data_;
@@ -60,7 +61,7 @@ class Subject {
   /// warning says where not.
   [[nodiscard]] bool try_out(const Call& call, Point& point);
   /// Whether the data is right on all ranks; a warning about `side` says where not.
-  [[nodiscard]] bool validate(const Call& call, Run run, const Point& point, const char* side);
+  [[nodiscard]] bool validate(const Call& call, const AnyRun& run, const Point& point, const char* side);
   /// Notes the samples of `point`'s algorithm.
   void note(const Samples& samples, Point& point) const;
   /// As many repetitions as the OSU benchmarks make, in so many seconds at most, unless the user said how many.

@@ -11,12 +11,6 @@
 namespace chorus::bench {
 namespace {
 
-constexpr int root = 0;
-
-int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
-/// Elements of one block of `data`, which has one for each rank.
-int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
-
 constexpr Row rows[] = {
     {.name = "barrier",
      .title = "Barrier",

@@ -5,6 +5,7 @@
 #include <chorus/options.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -18,8 +19,18 @@ struct Call {
   CollectiveOptions options;
 };
 
+/// That of every call which has one.
+constexpr int root = 0;
+
+/// Elements of `data`, as MPI counts them.
+inline int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
+/// Elements of one block of `data`, which has one for each rank.
+inline int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
+
 /// Carries out a call and returns when its result may be read.
 using Run = void (*)(const Call&);
+/// The same of something that is no row's.
+using AnyRun = std::function<void(const Call&)>;
 
 /// Elements of a call's buffers on every rank.
 struct Lengths {
@@ -40,7 +51,7 @@ struct Row {
   Run chorus;
   Run native;
   /// Runs the call once on known data and a poisoned output; false where this rank's result is wrong. Called by all.
-  bool (*validate)(const Call&, Run);
+  bool (*validate)(const Call&, const AnyRun&);
   /// Bytes that cross the busiest link per byte of the size, at best (nccl-tests' bus bandwidth).
   double (*bus_factor)(double ranks);
 };

@@ -12,8 +12,6 @@
 namespace chorus::bench {
 namespace {
 
-constexpr int root = 0;
-
 // What rank `rank` gives as element `index`: factor(rank) * position(index) + offset(rank). The periods are primes, so
 // that blocks of a power of two that change places are noticed; nothing is zero, so that a missing rank is.
 std::int64_t position(std::size_t index) { return static_cast<std::int64_t>(index % 127) + 1; }
@@ -53,14 +51,14 @@ bool holds(std::span<const float> data, Expected expected) {
   return true;
 }
 
-void run_on_known_data(const Call& call, Run run) {
+void run_on_known_data(const Call& call, const AnyRun& run) {
   fill(writable(call.in), [&](std::size_t index) { return given(call.world.rank(), index); });
   std::fill(call.out.begin(), call.out.end(), std::numeric_limits<float>::quiet_NaN());
   run(call);
 }
 
 // That the result is the sum over the first `ranks` ranks; of none there is no result.
-bool validate_prefix(const Call& call, Run run, int ranks) {
+bool validate_prefix(const Call& call, const AnyRun& run, int ranks) {
   run_on_known_data(call, run);
   const Sum sum(ranks);
   return ranks == 0 || holds(call.out, [&](std::size_t index) { return sum.at(index); });
@@ -68,7 +66,7 @@ bool validate_prefix(const Call& call, Run run, int ranks) {
 
 constexpr std::chrono::milliseconds hold_back(4);
 
-bool all_wait_for(int late, const Call& call, Run run) {
+bool all_wait_for(int late, const Call& call, const AnyRun& run) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (call.world.rank() == late) std::this_thread::sleep_for(hold_back);
   const auto start = std::chrono::steady_clock::now();
@@ -81,7 +79,7 @@ bool all_wait_for(int late, const Call& call, Run run) {
 
 }  // namespace
 
-bool validate_bcast(const Call& call, Run run) {
+bool validate_bcast(const Call& call, const AnyRun& run) {
   const auto expected = [](std::size_t index) { return given(root, index); };
   const auto poison = [](std::size_t) { return std::numeric_limits<float>::quiet_NaN(); };
   if (call.world.rank() == root)
@@ -92,28 +90,30 @@ bool validate_bcast(const Call& call, Run run) {
   return holds(call.out, expected);
 }
 
-bool validate_reduce(const Call& call, Run run) { return validate_allreduce(call, run) || call.world.rank() != root; }
+bool validate_reduce(const Call& call, const AnyRun& run) {
+  return validate_allreduce(call, run) || call.world.rank() != root;
+}
 
-bool validate_allreduce(const Call& call, Run run) {
+bool validate_allreduce(const Call& call, const AnyRun& run) {
   run_on_known_data(call, run);
   const Sum sum(call.world.size());
   return holds(call.out, [&](std::size_t index) { return sum.at(index); });
 }
 
-bool validate_allgather(const Call& call, Run run) {
+bool validate_allgather(const Call& call, const AnyRun& run) {
   run_on_known_data(call, run);
   const std::size_t block = call.in.size();
   return holds(call.out, [&](std::size_t index) { return given(static_cast<int>(index / block), index % block); });
 }
 
-bool validate_reduce_scatter_block(const Call& call, Run run) {
+bool validate_reduce_scatter_block(const Call& call, const AnyRun& run) {
   run_on_known_data(call, run);
   const Sum sum(call.world.size());
   const std::size_t before = call.out.size() * static_cast<std::size_t>(call.world.rank());
   return holds(call.out, [&](std::size_t index) { return sum.at(before + index); });
 }
 
-bool validate_alltoall(const Call& call, Run run) {
+bool validate_alltoall(const Call& call, const AnyRun& run) {
   run_on_known_data(call, run);
   const std::size_t block = call.out.size() / static_cast<std::size_t>(call.world.size());
   const std::size_t before = block * static_cast<std::size_t>(call.world.rank());
@@ -121,18 +121,20 @@ bool validate_alltoall(const Call& call, Run run) {
                [&](std::size_t index) { return given(static_cast<int>(index / block), before + index % block); });
 }
 
-bool validate_gather(const Call& call, Run run) { return validate_allgather(call, run) || call.world.rank() != root; }
+bool validate_gather(const Call& call, const AnyRun& run) {
+  return validate_allgather(call, run) || call.world.rank() != root;
+}
 
-bool validate_scatter(const Call& call, Run run) {
+bool validate_scatter(const Call& call, const AnyRun& run) {
   run_on_known_data(call, run);
   const std::size_t before = call.out.size() * static_cast<std::size_t>(call.world.rank());
   return holds(call.out, [&](std::size_t index) { return given(root, before + index); });
 }
 
-bool validate_scan(const Call& call, Run run) { return validate_prefix(call, run, call.world.rank() + 1); }
-bool validate_exscan(const Call& call, Run run) { return validate_prefix(call, run, call.world.rank()); }
+bool validate_scan(const Call& call, const AnyRun& run) { return validate_prefix(call, run, call.world.rank() + 1); }
+bool validate_exscan(const Call& call, const AnyRun& run) { return validate_prefix(call, run, call.world.rank()); }
 
-bool validate_barrier(const Call& call, Run run) {
+bool validate_barrier(const Call& call, const AnyRun& run) {
   constexpr int attempts = 10;
   const int ranks = call.world.size();
   for (const int late : {0, ranks / 2, ranks - 1}) {

@@ -4,11 +4,14 @@
 #include "base/call.hpp"
 #include "base/section.hpp"
 #include "task/task.hpp"
+#include "topology/node_shape.hpp"
+#include "transport/shared_region.hpp"
 #include "transport/transport.hpp"
 
 #include <chorus/detail/operation.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -22,6 +25,7 @@ struct Problem {
   int largest_node = 1;        ///< ranks on the fullest of them
   bool shared = false;         ///< all ranks share memory
   std::size_t slot_bytes = 0;  ///< length of a data slot of the shared memory
+  Radices domains = {};        ///< how the node divides them, where all share memory
   bool single_copy = false;    ///< they can read each other's memory, too
   bool native = false;         ///< the vendor can carry out `call`
 };
@@ -39,7 +43,29 @@ struct Traffic {
   LevelTraffic messages;     ///< by messages
   LevelTraffic waited = {};  ///< by messages of other ranks, which the last rank has to wait for besides
   LevelTraffic read = {};    ///< inside a node, from other ranks' memory: calls of the system, and bytes
+  double arrivals = 0;       ///< through shared memory: of single ranks, awaited; 0: of everybody in each round
+  /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
+  /// others have written, in the part that reads most.
+  double far = 0;
 };
+
+/// Traffic::far where each rank, or one alone, reads so many bytes of all other ranks alike.
+[[nodiscard]] constexpr double far_by_all(const Problem& problem, double bytes) noexcept {
+  const Radices& radices = problem.domains;
+  if (radices.levels == 0) return 0;
+  const double ranks = problem.ranks;
+  const double part = ranks / radices.radix(radices.levels - 1);
+  return part * bytes * (ranks - part) / (ranks - 1);
+}
+[[nodiscard]] constexpr double far_by_one(const Problem& problem, double bytes) noexcept {
+  const Radices& radices = problem.domains;
+  return radices.levels == 0 ? 0 : far_by_all(problem, bytes) * radices.radix(radices.levels - 1) / problem.ranks;
+}
+/// The same where each rank reads so many bytes of one rank.
+[[nodiscard]] constexpr double far_from_one(const Problem& problem, double bytes) noexcept {
+  const Radices& radices = problem.domains;
+  return radices.levels == 0 ? 0 : bytes * problem.ranks / radices.radix(radices.levels - 1);
+}
 
 /// The buffers of one rank. In place: `in` and `out` are equal. Where the collective gives this rank no result (reduce
 /// and gather elsewhere than on the root) `out` may be null, where it gives none (scatter elsewhere) `in`.
@@ -54,6 +80,16 @@ struct Arguments {
   std::span<const Section> out_sections = {};
 };
 
+/// A collective of one round in shared memory in two halves, between which the caller may compute.
+struct Halves {
+  /// Begins the call: shows what this rank gives, in the round that is returned. None, and nothing done, where it would
+  /// have to wait.
+  std::optional<Round> (*give)(Transport&, const Arguments&);
+  /// Waits for the others and makes the result; no other round comes between.
+  void (*take)(Transport&, const Arguments&, Round);
+  Task<> (*take_later)(Transport&, Arguments, Round);
+};
+
 /// One way to carry out a collective. Adding one: a file that exports such a row, and its name in meson.build.
 struct Algorithm {
   std::string_view name;     ///< the name of the file
@@ -64,6 +100,8 @@ struct Algorithm {
   Task<> (*run)(Transport&, Arguments);
   /// The same, blocking and without a coroutine, for the smallest messages inside a node; may be null.
   void (*now)(Transport&, const Arguments&) = nullptr;
+  /// The same in two halves; may be null. Such an algorithm `arrives`.
+  const Halves* halves = nullptr;
   /// True where its first round in shared memory is the arrival of every rank, so that the door need not ask for one.
   bool arrives = false;
   /// True where Reduction::all gets the contributions of all ranks to an element at once, so that a sum can be exact

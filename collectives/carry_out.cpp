@@ -109,6 +109,7 @@ Problem problem_of(const Call& call, const Transport& transport) {
     }
   }
   problem.shared = transport.shared() != nullptr;
+  if (problem.shared) problem.domains = transport.shared()->shape().radices();
   problem.single_copy = problem.shared && transport.shared()->reads();
   if (const SharedGroup* memory = transport.node_memory()) problem.slot_bytes = memory->slot_bytes();
   problem.native =

@@ -3,9 +3,9 @@
 
 #include "base/names.hpp"
 #include "carry_out.hpp"
-#include "repeatability.hpp"
+#include "chosen.hpp"
+#include "pending_call.hpp"
 #include "transport/native.hpp"
-#include "transport/pending_call.hpp"
 #include "vendor.hpp"
 
 #include <fmt/format.h>
@@ -21,20 +21,6 @@ namespace {
 
 using detail::CommunicatorState;
 
-/// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
-const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
-  if (!state.tuning) {
-    for (int index = 0; index < collective_count; ++index) {
-      const Problem problem{.call = {.collective = static_cast<Collective>(index)}, .native = true};
-      const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
-      static_cast<void>(choose(problem, wishes, Tuning()));
-    }
-    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.crowded());
-    state.tuned_pace = state.pace();
-  }
-  return static_cast<const Tunings*>(state.tuning.get())->of(call);
-}
-
 void check_timeout(const CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
   if (options.timeout.count() >= 0) return;
   reject(state, call.collective, "option timeout is negative; pass 0 for that of the environment");
@@ -44,12 +30,12 @@ void check_timeout(const CommunicatorState& state, const Call& call, const Colle
 CollectiveOptions lasting_options(const CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
   check_timeout(state, call, options);
   CollectiveOptions lasting = options;
+  if (options.algorithm.empty()) return lasting;
   for (const Algorithm* algorithm : algorithms(call.collective)) {
     if (algorithm->name != options.algorithm) continue;
     lasting.algorithm = algorithm->name;
     return lasting;
   }
-  if (options.algorithm.empty()) return lasting;
   try {
     static_cast<void>(choose({.call = call}, {options.algorithm, {}}, Tuning()));
   } catch (const Error& error) {
@@ -58,59 +44,11 @@ CollectiveOptions lasting_options(const CommunicatorState& state, const Call& ca
   return lasting;
 }
 
-enum class Form { blocking, request };
-
-[[gnu::noinline]] const Algorithm& choose_anew(CommunicatorState& state, const Call& call,
-                                               const CollectiveOptions& options, Form form) {
-  const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
-  Problem problem = problem_of(call, state.transport());
-  // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
-  if (form == Form::request && options.algorithm.empty()) problem.native = false;
-  state.algorithm_name = algorithm_name;
-  try {
-    return *choose(problem, {options.algorithm, environment}, tuning_of(state, call)).algorithm;
-  } catch (const Error& error) {
-    throw detail::Refusal(error);
-  }
-}
-
-/// The pace of shared memory was measured again.
-[[gnu::noinline]] void forget_choices(CommunicatorState& state) {
-  state.choices = {};
-  state.tuning.reset();
-  state.tuned_pace = state.pace();
-}
-
-/// The algorithm for `call`, which is told what the settings ask of its bits and what algorithm it is carried out by.
-/// Remembers its choices, as programs repeat their calls.
-const Algorithm& choose_for(CommunicatorState& state, Call& call, const CollectiveOptions& options, Form form) {
-  if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
-    call = asking_for(repeatability, call);
-  }
-  if (state.tuned_pace != state.pace()) forget_choices(state);
-  CommunicatorState::Choice& known = state.choices[kind_hash(call) % state.choices.size()];
-  const bool named = !options.algorithm.empty();
-  const auto* algorithm = static_cast<const Algorithm*>(known.algorithm);
-  if (algorithm == nullptr || !same_kind(known.call, call) || known.request != (form == Form::request) ||
-      known.named != named || (named && algorithm->name != options.algorithm)) {
-    algorithm = &choose_anew(state, call, options, form);
-    known = {call, algorithm, place_of(*algorithm, call.collective), named, form == Form::request};
-  }
-  call.algorithm = known.place;
-  return *algorithm;
-}
-
-/// `owner` lives as long as the task.
-Task<> whole(CommunicatorState& state, Arguments arguments, CollectiveOptions options,
-             std::shared_ptr<const void> /*owner*/) {
-  try {
-    state.check_not_given_up();
-    if (!state.ready()) co_await state.set_up();
-    const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::request);
-    co_await carry_out(algorithm, state.transport(), arguments, state.settings().compare);
-  } catch (...) {
-    state.fail(arguments.call);
-  }
+/// Not started.
+std::unique_ptr<detail::PendingCall> pending_call(CommunicatorState& state, const Arguments& arguments,
+                                                  const CollectiveOptions& options, std::shared_ptr<const void> owner) {
+  return std::make_unique<detail::PendingCall>(state.shared_from_this(), arguments,
+                                               lasting_options(state, arguments.call, options), std::move(owner));
 }
 
 /// True where a call may go on without being polled. Inside MPI's own collective nobody looks at the clock, hears of
@@ -126,7 +64,7 @@ bool need_not_be_polled(const CommunicatorState& state, const Algorithm& algorit
 
 bool left_to_vendor(CommunicatorState& state, Call call) {
   if (!state.ready() || state.settings().timeout.count() > 0 || state.settings().compare) return false;
-  return choose_for(state, call, {}, Form::blocking).run == vendor::run;
+  return chosen_for(state, call, {}, Form::blocking).run == vendor::run;
 }
 
 void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options) {
@@ -136,7 +74,7 @@ void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveO
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
-    const Algorithm& algorithm = choose_for(state, arguments.call, options, Form::blocking);
+    const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
     if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
       begin_now(algorithm, state.transport(), arguments.call);
       algorithm.now(state.transport(), arguments);
@@ -151,18 +89,14 @@ void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveO
 
 Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,
               std::shared_ptr<const void> owner) {
-  CommunicatorState& state = comm.state();
-  const Entrance::Visit visit = state.visit(arguments.call);
-  state.check_whole(arguments.call);
-  const CollectiveOptions lasting = lasting_options(state, arguments.call, options);
-  return Request(std::make_unique<detail::PendingCall>(
-      state.shared_from_this(), arguments.call, whole(state, arguments, lasting, std::move(owner)), options.timeout));
+  auto call = pending_call(comm.state(), arguments, options, std::move(owner));
+  call->start();
+  return Request(std::move(call));
 }
 
 PersistentRequest prepare(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,
                           std::shared_ptr<const void> owner) {
-  const CollectiveOptions lasting = lasting_options(comm.state(), arguments.call, options);
-  return PersistentRequest([=] { return start(comm, arguments, lasting, owner); });
+  return PersistentRequest(pending_call(comm.state(), arguments, options, std::move(owner)));
 }
 
 void reject(const CommunicatorState& state, Collective collective, const std::string& what) {

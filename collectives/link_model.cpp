@@ -8,7 +8,7 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
   if (crowded) {
     links.shared.latency_us = 4;
     links.read = {.latency_us = 8, .megabytes_per_second = 9000};
-    links.node = {.latency_us = 15, .megabytes_per_second = 1500};
+    links.node = {.latency_us = 15, .megabytes_per_second = 800};
     links.network.latency_us = 20;
   }
   if (pace.known()) links.shared.megabytes_per_second *= pace.best() / pace.streamed;
@@ -17,14 +17,15 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
 
 double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) const noexcept {
   // Bytes divided by megabytes a second are microseconds.
-  const auto time = [&](const LevelTraffic& level, const Link& link, double latency) {
-    return level.messages * latency + level.bytes / link.megabytes_per_second +
+  const auto time = [&](const LevelTraffic& level, const Link& link) {
+    return level.messages * link.latency_us + level.bytes / link.megabytes_per_second +
            level.reduced / reduce_megabytes_per_second;
   };
   const Link& messages = problem.nodes > 1 ? network : node;
-  return time(traffic.shared, shared, shared.latency_us + shared_peer_us * problem.largest_node) +
-         time(traffic.read, read, read.latency_us) + time(traffic.messages, messages, messages.latency_us) +
-         time(traffic.waited, messages, messages.latency_us) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
+  const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
+  return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, read) +
+         traffic.far / far_megabytes_per_second + time(traffic.messages, messages) + time(traffic.waited, messages) +
+         (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

@@ -54,8 +54,8 @@ struct InSlot {
 /// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
 enum class Awaited { everybody, all_givers, givers_before, giving_root, nobody };
 
-/// A collective of one round in shared memory, as a coroutine and without one. `Place` is InLine, InCell or InSlot;
-/// `Steps` has
+/// A collective of one round in shared memory, as a coroutine and without one, whole and in halves. `Place` is InLine,
+/// InCell or InSlot; `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
 ///   awaited(memory, a)        whose arrival this rank needs
 ///   read(memory, round, a)    makes the result of what has arrived
@@ -64,20 +64,28 @@ struct OneRound {
   static Task<> run(Transport& transport, Arguments arguments) {
     SharedGroup& memory = *transport.shared();
     const Round round = co_await memory.open(Place::slots);
-    Steps::write(memory, round, arguments);
-    memory.arrive(round);
-    const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::everybody || awaited == Awaited::all_givers) co_await memory.arrivals(round);
-    if (awaited == Awaited::givers_before) co_await memory.arrivals_before(round);
-    if (awaited == Awaited::giving_root) co_await memory.arrival(round, arguments.call.root);
-    Steps::read(memory, round, arguments);
+    show(memory, round, arguments);
+    co_await take_later(transport, arguments, round);
   }
 
   static void now(Transport& transport, const Arguments& arguments) {
     SharedGroup& memory = *transport.shared();
     const Round round = memory.open_now(Place::slots);
-    Steps::write(memory, round, arguments);
-    memory.arrive(round);
+    show(memory, round, arguments);
+    take(transport, arguments, round);
+  }
+
+  static std::optional<Round> give(Transport& transport, const Arguments& arguments) {
+    SharedGroup& memory = *transport.shared();
+    const std::optional<Round> round = memory.try_open(Place::slots);
+    if (!round) return round;
+    memory.begin(arguments.call);
+    show(memory, *round, arguments);
+    return round;
+  }
+
+  static void take(Transport& transport, const Arguments& arguments, Round round) {
+    SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::all_givers) wait_for_givers(memory, round, 0, memory.size());
     if (awaited == Awaited::givers_before) wait_for_givers(memory, round, 0, memory.rank());
@@ -86,7 +94,22 @@ struct OneRound {
     Steps::read(memory, round, arguments);
   }
 
+  static Task<> take_later(Transport& transport, Arguments arguments, Round round) {
+    SharedGroup& memory = *transport.shared();
+    const Awaited awaited = Steps::awaited(memory, arguments);
+    if (awaited == Awaited::everybody || awaited == Awaited::all_givers) co_await memory.arrivals(round);
+    if (awaited == Awaited::givers_before) co_await memory.arrivals_before(round);
+    if (awaited == Awaited::giving_root) co_await memory.arrival(round, arguments.call.root);
+    Steps::read(memory, round, arguments);
+  }
+
+  static constexpr Halves halves{give, take, take_later};
+
  private:
+  static void show(SharedGroup& memory, Round round, const Arguments& arguments) {
+    Steps::write(memory, round, arguments);
+    memory.arrive(round);
+  }
   /// Those from `first` to before `end`; what they may have written for the next round comes meanwhile.
   static void wait_for_givers(SharedGroup& memory, Round round, int first, int end) {
     for (int giver = first; giver < end; ++giver) {
@@ -126,6 +149,18 @@ struct OneRoundInSlot {
   static void now(Transport& transport, const Arguments& arguments) {
     return is_short(transport, arguments) ? Short::now(transport, arguments) : Long::now(transport, arguments);
   }
+  static std::optional<Round> give(Transport& transport, const Arguments& arguments) {
+    return is_short(transport, arguments) ? Short::give(transport, arguments) : Long::give(transport, arguments);
+  }
+  static void take(Transport& transport, const Arguments& arguments, Round round) {
+    return is_short(transport, arguments) ? Short::take(transport, arguments, round)
+                                          : Long::take(transport, arguments, round);
+  }
+  static Task<> take_later(Transport& transport, Arguments arguments, Round round) {
+    return is_short(transport, arguments) ? Short::take_later(transport, arguments, round)
+                                          : Long::take_later(transport, arguments, round);
+  }
+  static constexpr Halves halves{give, take, take_later};
 
  private:
   static bool is_short(const Transport& transport, const Arguments& arguments) {

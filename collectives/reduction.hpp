@@ -5,6 +5,7 @@
 #include "base/bytes.hpp"
 #include "kernels/kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -57,6 +58,13 @@ class Reduction {
   detail::Operation::Join join_;
   const void* function_;
 };
+
+/// How much of `call` is reduced at a time where the result is then copied on: whole elements that are still in the
+/// first-level cache.
+[[nodiscard]] inline std::size_t block_copied_on(const Call& call) noexcept {
+  constexpr std::size_t bytes = 16384;
+  return std::max(call.whole_bytes(bytes), call.element_bytes());
+}
 
 /// Copies `bytes` unless source and destination are the same; `bytes` may be 0.
 inline void copy_unless_same(std::byte* out, const std::byte* in, std::size_t bytes) noexcept {

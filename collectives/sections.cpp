@@ -16,11 +16,19 @@
 namespace chorus {
 namespace {
 
-/// Where the section for one rank stands among the bytes its giver shows, or that it comes by message.
+/// Where the section for one rank stands: among the bytes its giver shows, or in its giver's own memory, or that it
+/// comes by message.
 struct Entry {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
+
   static constexpr std::uint64_t by_message = ~std::uint64_t{0};
+  static constexpr std::uint64_t own_memory = std::uint64_t{1} << 63U;  // no address of a program has this bit
+  [[nodiscard]] bool is_by_message() const { return begin == by_message; }
+  [[nodiscard]] bool is_shown() const { return (begin & own_memory) == 0; }
+  [[nodiscard]] bool is_in_own_memory() const { return !is_shown() && !is_by_message(); }
+  void set_address(const std::byte* address) { begin = reinterpret_cast<std::uintptr_t>(address) | own_memory; }
+  [[nodiscard]] const std::byte* address() const { return reinterpret_cast<const std::byte*>(begin & ~own_memory); }
 };
 
 void check_length(const Call& call, const SharedGroup& memory, int peer, const Entry& entry, const Section& expected) {
@@ -89,7 +97,7 @@ class Passage {
     const Entry entry = entry_of(round, peer, me_);
     const Section& section = arguments_.out_sections[index(peer)];
     check_length(arguments_.call, memory_, peer, entry, section);
-    if (entry.begin == Entry::by_message) {
+    if (!entry.is_shown()) {
       whole_ = false;
     } else if (entry.bytes > 0) {
       std::memcpy(arguments_.out + section.offset, shown(round, peer, entry.begin), entry.bytes);
@@ -97,23 +105,39 @@ class Passage {
     }
   }
 
-  /// False where something goes or comes by message, after all has been taken.
+  /// False where something is not shown, after all that is has been taken.
   [[nodiscard]] bool whole() const { return whole_; }
-  /// Passes that.
+  /// Passes that: this rank copies what stands in the memory of others, and tells them, so that they may change it or
+  /// send it after all.
   Task<> pass_rest(Round round) {
-    const Input in = copy_ ? copy_->input() : input_of(arguments_);
+    const Input in = input();
     for (int step = 1; step < ranks_; ++step) {
       const int next = ahead(step);
       const int previous = behind(step);
-      const bool gives = receivers_.contain(next) && entry_of(round, me_, next).begin == Entry::by_message;
-      const bool gets = gets_from(previous) && entry_of(round, previous, me_).begin == Entry::by_message;
-      if (!gives && !gets) continue;
+      const Entry going = receivers_.contain(next) ? entry_of(round, me_, next) : Entry();
+      const Entry coming = gets_from(previous) ? entry_of(round, previous, me_) : Entry();
+      Receipts receipts{.given = !going.is_by_message(), .taken = !coming.is_by_message()};
+      if (coming.is_in_own_memory()) receipts.taken = read(previous, coming);
+      if (going.is_in_own_memory() || coming.is_in_own_memory()) {
+        co_await transport_.start({.outgoing = bytes_of(receipts.taken),
+                                   .destination = coming.is_in_own_memory() ? previous : no_rank,
+                                   .incoming = writable_bytes_of(receipts.given),
+                                   .source = going.is_in_own_memory() ? next : no_rank,
+                                   .where = Where::here()});
+      }
+      if (receipts.given && receipts.taken) continue;
       co_await pass_in_step(transport_, arguments_, in,
-                            {.ahead = gives ? next : no_rank, .behind = gets ? previous : no_rank});
+                            {.ahead = receipts.given ? no_rank : next, .behind = receipts.taken ? no_rank : previous});
     }
   }
 
  private:
+  /// What need not go by message any more.
+  struct Receipts {
+    bool given;
+    bool taken;
+  };
+
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   [[nodiscard]] const std::byte* shown(Round round, int rank, std::size_t place) const {
     if (place < payload_bytes) return memory_.payload(round, rank) + place;
@@ -133,15 +157,27 @@ class Passage {
     return entry;
   }
 
+  /// What others may read and messages carry.
+  [[nodiscard]] Input input() const { return copy_ ? copy_->input() : input_of(arguments_); }
+
+  /// Copies what `peer` has for this rank from its memory; false where the system refuses it.
+  [[nodiscard]] bool read(int peer, const Entry& entry) const {
+    const Section& section = arguments_.out_sections[index(peer)];
+    const bool copied = memory_.read(peer, arguments_.out + section.offset, entry.address(), entry.bytes);
+    memory_.check_others();
+    return copied;
+  }
+
   /// Shows the section for `peer` at `end` or behind; returns the end of it.
   std::size_t show(Round round, int peer, std::size_t end) {
     const Section& section = arguments_.in_sections[index(peer)];
     Entry entry{.begin = end, .bytes = section.bytes};
     if (end < payload_bytes && section.bytes > payload_bytes - end) entry.begin = payload_bytes;
     if (entry.begin >= payload_bytes && section.bytes > payload_bytes + memory_.slot_bytes() - entry.begin) {
-      entry.begin = Entry::by_message;
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
+      entry.begin = Entry::by_message;
+      if (memory_.reads()) entry.set_address(input().bytes + input().sections[index(peer)].offset);
     } else {
       memory_.put(own(round, entry.begin), arguments_.in + section.offset, section.bytes);
       end = entry.begin + section.bytes;
@@ -204,6 +240,13 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
 
 Traffic memory_traffic(const Problem& problem) {
   const double bytes = passed_bytes(problem);
+  const double peers = problem.ranks - 1.0;
+  if (problem.single_copy && bytes / problem.ranks > static_cast<double>(problem.slot_bytes)) {
+    return {.shared = {.messages = 1, .bytes = 0, .reduced = 0},
+            .messages = {.messages = peers, .bytes = peers, .reduced = 0},
+            .waited = {},
+            .read = {.messages = peers, .bytes = bytes, .reduced = 0}};
+  }
   return {.shared = {.messages = 1 + bytes / static_cast<double>(problem.slot_bytes), .bytes = 2 * bytes, .reduced = 0},
           .messages = {}};
 }

@@ -10,7 +10,9 @@ namespace chorus::allgather_one_shot {
 
 inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
-  return {.shared = {.messages = 1, .bytes = bytes * (1 + problem.ranks), .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = 1, .bytes = bytes * (1 + problem.ranks), .reduced = 0},
+          .messages = {},
+          .far = far_by_all(problem, bytes * (problem.ranks - 1))};
 }
 
 template <class Place>

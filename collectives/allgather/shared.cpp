@@ -6,6 +6,7 @@
 // Each byte is copied twice. For long blocks a single copy from one process to the other is faster, as MPI libraries
 // do it.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -20,7 +21,9 @@ bool applies(const Problem& problem) { return problem.shared; }
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(problem.slot_bytes)));
-  return {.shared = {.messages = rounds, .bytes = bytes * (1 + problem.ranks), .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = bytes * (1 + problem.ranks), .reduced = 0},
+          .messages = {},
+          .far = far_by_all(problem, bytes * (problem.ranks - 1))};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
@@ -28,20 +31,25 @@ Task<> run(Transport& transport, Arguments arguments) {
   const std::size_t all = arguments.call.bytes();
   const auto block = [&](int rank) { return arguments.out + static_cast<std::size_t>(rank) * all; };
   const std::byte* mine = arguments.in == arguments.out ? block(memory.rank()) : arguments.in;
+  const Loan in(memory, mine, all);
+  Round round = 0;
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(memory.slot_bytes(), all - done);
-    const Round round = co_await memory.open(data_slots);
-    memory.put(memory.slot(round, memory.rank()), mine + done, bytes);
+    round = co_await memory.open(data_slots);
+    in.show(round);
+    if (!in.own()) memory.put(memory.slot(round, memory.rank()), mine + done, bytes);
     memory.arrive(round);
     copy_unless_same(block(memory.rank()) + done, mine + done, bytes);
     co_await memory.arrivals(round);
     for (int step = 1; step < memory.size(); ++step) {
       const int peer = (memory.rank() + step) % memory.size();
-      kernels::copy(block(peer) + done, memory.slot(round, peer), bytes, kernels::Store::cached);
+      const std::byte* const theirs = in.of(round, peer, done, memory.slot(round, peer));
+      kernels::copy(block(peer) + done, theirs, bytes, kernels::Store::cached);
     }
     done += bytes;
   } while (done < all);
+  if (in.any(round)) co_await until_all_have_read(memory);
 }
 
 }  // namespace

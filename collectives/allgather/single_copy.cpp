@@ -14,7 +14,11 @@ extern const Algorithm algorithm;
 namespace chorus::allgather_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 1); }
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = single_copy_traffic(problem, problem.ranks - 1, 1);
+  traffic.far = far_by_all(problem, traffic.read.bytes);
+  return traffic;
+}
 
 class Steps : public SingleCopySteps {
  public:

@@ -11,6 +11,6 @@ namespace chorus::allgatherv_shared {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = through_memory(
-    "every rank passes its block through shared memory, and what is long by messages: all lengths in a node");
+    "every rank passes its block through shared memory, and what is long by a single copy: all lengths in a node");
 
 }  // namespace chorus::allgatherv_shared

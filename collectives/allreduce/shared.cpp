@@ -16,7 +16,11 @@
 // What goes into shared memory is streamed past the caches: writing lines that another core read last would cost more
 // than everything else. A rank moves 2n bytes in and 2n out whatever the number of ranks. Short vectors pay for the
 // second round.
+//
+// Registered memory is lent instead of copied in: what others read of an input nobody overwrites before all have
+// reduced, in place either. A lent result is read where it stands, and one round more ends the call.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 #include "pieces.hpp"
 #include "reduction.hpp"
@@ -27,9 +31,6 @@
 namespace chorus::allreduce_shared {
 namespace {
 
-constexpr std::size_t block_bytes =
-    std::size_t{16} * 1024;  // reduced, then copied on while it is still in the first-level cache
-
 bool applies(const Problem& problem) { return problem.shared && problem.call.element_bytes() <= problem.slot_bytes; }
 
 Traffic traffic(const Problem& problem) {
@@ -38,63 +39,95 @@ Traffic traffic(const Problem& problem) {
   const double chunks =
       std::max(1.0, std::ceil(bytes / static_cast<double>(problem.call.whole_bytes(problem.slot_bytes))));
   return {.shared = {.messages = 2 * chunks, .bytes = bytes * (1 + 3 * others), .reduced = bytes * others},
-          .messages = {}};
+          .messages = {},
+          .far = far_by_all(problem, 2 * bytes * others)};
 }
 
-/// Copies all of `in` but this rank's piece into this rank's slot.
-void copy_in(SharedGroup& memory, Round round, const Pieces& pieces, ConstBytes in) {
-  std::byte* slot = memory.slot(round, memory.rank());
-  const std::size_t begin = pieces.offset(memory.rank());
-  const std::size_t end = pieces.offset(memory.rank() + 1);
-  memory.put(slot, in.data(), begin);
-  memory.put(slot + end, in.data() + end, in.size() - end);
-}
+/// The steps of one rank.
+class TwoShot {
+ public:
+  TwoShot(SharedGroup& memory, const Arguments& arguments)
+      : memory_(memory),
+        arguments_(arguments),
+        reduction_(arguments),
+        in_(memory, lendable(memory, arguments.in), arguments.call.bytes()),
+        out_(memory, lendable(memory, arguments.out), arguments.call.bytes(), 1) {}
 
-/// Reduces this rank's piece of everybody's slot into `out` and into this rank's slot of the next round.
-void reduce_own(SharedGroup& memory, Round round, const Pieces& pieces, const Reduction& reduction,
-                const Arguments& chunk) {
-  const auto me = static_cast<std::size_t>(memory.rank());
-  const std::size_t end = pieces.offset(memory.rank() + 1);
-  const std::size_t block = std::max(chunk.call.whole_bytes(block_bytes), chunk.call.element_bytes());
-  for (std::size_t offset = pieces.offset(memory.rank()); offset < end; offset += block) {
-    const std::size_t bytes = std::min(block, end - offset);
-    const std::span<const std::byte*> inputs = memory.slots(round, offset);
-    inputs[me] = chunk.in + offset;
-    reduction.all(chunk.out + offset, inputs, bytes);
-    memory.put(memory.slot(round + 1, memory.rank()) + offset, chunk.out + offset, bytes);
+  /// Copies the `bytes` that stand `done` bytes into `in`, all but this rank's piece, into this rank's slot.
+  void copy_in(Round copied, std::size_t done, std::size_t bytes) {
+    done_ = done;
+    pieces_ = Pieces(bytes, arguments_.call.element_bytes(), memory_.size());
+    in_.show(copied);
+    if (in_.own()) return;
+    const std::byte* const in = arguments_.in + done_;
+    std::byte* slot = memory_.slot(copied, me());
+    const std::size_t end = pieces_.offset(me() + 1);
+    memory_.put(slot, in, pieces_.offset(me()));
+    memory_.put(slot + end, in + end, bytes - end);
   }
-}
 
-/// Fetches what the others have reduced, beginning with the next rank so that not all read from one.
-void copy_out(const SharedGroup& memory, Round round, const Pieces& pieces, std::byte* out) {
-  for (int step = 1; step < memory.size(); ++step) {
-    const int owner = (memory.rank() + step) % memory.size();
-    const std::size_t offset = pieces.offset(owner);
-    kernels::copy(out + offset, memory.slot(round, owner) + offset, pieces.bytes(owner), kernels::Store::cached);
+  /// Reduces this rank's piece of everybody's data into `out` and into this rank's slot of the next round.
+  void reduce_own(Round copied, Round reduced) {
+    out_.show(reduced);
+    const std::size_t end = pieces_.offset(me() + 1);
+    const std::size_t block = block_copied_on(arguments_.call);
+    for (std::size_t offset = pieces_.offset(me()); offset < end; offset += block) {
+      const std::size_t bytes = std::min(block, end - offset);
+      const std::span<const std::byte*> inputs = memory_.slots(copied, offset);
+      in_.replace(inputs, copied, done_ + offset);
+      inputs[static_cast<std::size_t>(me())] = arguments_.in + done_ + offset;
+      std::byte* const out = arguments_.out + done_ + offset;
+      reduction_.all(out, inputs, bytes);
+      if (!out_.own()) memory_.put(memory_.slot(reduced, me()) + offset, out, bytes);
+    }
   }
-}
+
+  /// Fetches what the others have reduced, beginning with the next rank so that not all read from one.
+  void copy_out(Round reduced) const {
+    for (int step = 1; step < memory_.size(); ++step) {
+      const int owner = (me() + step) % memory_.size();
+      const std::size_t offset = pieces_.offset(owner);
+      const std::byte* const theirs = out_.of(reduced, owner, done_ + offset, memory_.slot(reduced, owner) + offset);
+      kernels::copy(arguments_.out + done_ + offset, theirs, pieces_.bytes(owner), kernels::Store::cached);
+    }
+  }
+
+  /// True where a result is still to be read when this rank has fetched all.
+  [[nodiscard]] bool is_read_on(Round reduced) const { return out_.any(reduced); }
+
+ private:
+  [[nodiscard]] int me() const { return memory_.rank(); }
+
+  SharedGroup& memory_;
+  const Arguments& arguments_;
+  Reduction reduction_;
+  Loan in_;
+  Loan out_;
+  std::size_t done_ = 0;
+  Pieces pieces_{0, 1, 1};
+};
 
 Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
-  const Reduction reduction(arguments);
+  TwoShot steps(memory, arguments);
   const std::size_t all = arguments.call.bytes();
   const std::size_t longest = arguments.call.whole_bytes(memory.slot_bytes());
+  Round reduced = 0;
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(longest, all - done);
-    const Pieces pieces(bytes, arguments.call.element_bytes(), memory.size());
-    const Arguments chunk{arguments.call, arguments.in + done, arguments.out + done};
     const Round copied = co_await memory.open(data_slots);
-    copy_in(memory, copied, pieces, {chunk.in, bytes});
+    steps.copy_in(copied, done, bytes);
     memory.arrive(copied);
     co_await memory.arrivals(copied);
-    const Round reduced = co_await memory.open(data_slots);
-    reduce_own(memory, copied, pieces, reduction, chunk);
+    reduced = co_await memory.open(data_slots);
+    steps.reduce_own(copied, reduced);
     memory.arrive(reduced);
     co_await memory.arrivals(reduced);
-    copy_out(memory, reduced, pieces, chunk.out);
+    steps.copy_out(reduced);
     done += bytes;
   } while (done < all);
+  if (steps.is_read_on(reduced)) co_await until_all_have_read(memory);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //
 // Each byte is copied twice.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 #include "pieces.hpp"
 #include "reduction.hpp"
@@ -32,11 +33,15 @@ Task<> run(Transport& transport, Arguments arguments) {
   const auto offset = [&](int rank) { return static_cast<std::size_t>(rank) * all; };
   const auto place = [&](int rank) { return static_cast<std::size_t>(rank) * part; };
   copy_unless_same(arguments.out + offset(me), arguments.in + offset(me), all);
+  const std::byte* const lent = arguments.in == arguments.out ? nullptr : arguments.in;  // else it is overwritten
+  const Loan in(memory, lent, offset(memory.size()));
+  Round round = 0;
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(part, all - done);
-    const Round round = co_await memory.open(data_slots);
-    for (int step = 1; step < memory.size(); ++step) {
+    round = co_await memory.open(data_slots);
+    in.show(round);
+    for (int step = 1; step < memory.size() && !in.own(); ++step) {
       const int peer = (me + step) % memory.size();
       memory.put(memory.slot(round, me) + place(peer), arguments.in + offset(peer) + done, bytes);
     }
@@ -44,11 +49,12 @@ Task<> run(Transport& transport, Arguments arguments) {
     co_await memory.arrivals(round);
     for (int step = 1; step < memory.size(); ++step) {
       const int peer = (me + memory.size() - step) % memory.size();
-      kernels::copy(arguments.out + offset(peer) + done, memory.slot(round, peer) + place(me), bytes,
-                    kernels::Store::cached);
+      const std::byte* const theirs = in.of(round, peer, offset(me) + done, memory.slot(round, peer) + place(me));
+      kernels::copy(arguments.out + offset(peer) + done, theirs, bytes, kernels::Store::cached);
     }
     done += bytes;
   } while (done < all);
+  if (in.any(round)) co_await until_all_have_read(memory);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ const Algorithm algorithm{
     .traffic = traffic,
     .run = OneShot::run,
     .now = OneShot::now,
+    .halves = &OneShot::halves,
     .arrives = true,
 };
 

@@ -4,8 +4,10 @@
 // copy it out as it comes.
 //
 // There are several slots, so the root writes the next while the others read the last: a pipeline without a tree. The
-// slots are written past the caches, as the others have read those lines last.
+// slots are written past the caches, as the others have read those lines last. Registered memory of the root's is
+// copied by the others from where it lies, all at once.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 
 #include <algorithm>
@@ -25,7 +27,9 @@ Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = segment + bytes, .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = segment + bytes, .reduced = 0},
+          .messages = {},
+          .far = far_from_one(problem, bytes)};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
@@ -33,21 +37,28 @@ Task<> run(Transport& transport, Arguments arguments) {
   const int root = arguments.call.root;
   const std::size_t segment = segment_of(memory.slot_bytes());
   const std::size_t all = arguments.call.bytes();
+  const Loan in(memory, arguments.in, all);
+  bool lent = false;  // by the root
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(segment, all - done);
     const Round round = co_await memory.open(data_slots);
     std::byte* slot = memory.slot(round, root);
     if (memory.rank() == root) {
-      memory.put(slot, arguments.in + done, bytes);
+      in.show(round);
+      if (!in.own()) memory.put(slot, arguments.in + done, bytes);
       memory.arrive(round);
+      lent = in.own();
     } else {
       memory.arrive(round);
       co_await memory.arrival(round, root);
-      kernels::copy(arguments.out + done, slot, bytes, kernels::Store::cached);
+      const std::byte* const theirs = in.of(round, root, 0);
+      lent = theirs != nullptr;
+      kernels::copy(arguments.out + done, lent ? theirs : slot, lent ? all : bytes, kernels::Store::cached);
     }
-    done += bytes;
+    done += lent ? all : bytes;
   } while (done < all);
+  if (lent) co_await until_all_have_read(memory, root);
 }
 
 }  // namespace

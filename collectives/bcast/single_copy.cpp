@@ -14,7 +14,11 @@ extern const Algorithm algorithm;
 namespace chorus::bcast_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, 1, 0); }
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = single_copy_traffic(problem, 1, 0);
+  traffic.far = far_from_one(problem, traffic.read.bytes);
+  return traffic;
+}
 
 class Steps : public SingleCopySteps {
  public:

@@ -21,6 +21,7 @@ const Algorithm algorithm{
     .traffic = prefix_one_shot::traffic,
     .run = OneShot::run,
     .now = OneShot::now,
+    .halves = &OneShot::halves,
     .arrives = true,
     .at_once = true,
 };

@@ -5,6 +5,7 @@
 //
 // There are several slots, so the others write the next segment while the root reads the last.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -36,23 +37,28 @@ Task<> run(Transport& transport, Arguments arguments) {
   const std::size_t all = arguments.call.bytes();
   const auto block = [&](int rank) { return arguments.out + static_cast<std::size_t>(rank) * all; };
   if (root && arguments.in != arguments.out) copy_unless_same(block(memory.rank()), arguments.in, all);
+  const Loan in(memory, root ? nullptr : arguments.in, all);
+  Round round = 0;
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(segment, all - done);
-    const Round round = co_await memory.open(data_slots);
+    round = co_await memory.open(data_slots);
+    in.show(round);
     if (root) {
-      memory.arrive(round);
       for (int step = 1; step < memory.size(); ++step) {
         const int peer = (memory.rank() + step) % memory.size();
         co_await memory.arrival(round, peer);
-        kernels::copy(block(peer) + done, memory.slot(round, peer), bytes, kernels::Store::cached);
+        const std::byte* const theirs = in.of(round, peer, done, memory.slot(round, peer));
+        kernels::copy(block(peer) + done, theirs, bytes, kernels::Store::cached);
       }
-    } else {
+    } else if (!in.own()) {
       memory.put(memory.slot(round, memory.rank()), arguments.in + done, bytes);
-      memory.arrive(round);
     }
+    if (root && in.any(round)) memory.check_others();
+    memory.arrive(round);  // the root when it has read
     done += bytes;
   } while (done < all);
+  if (in.own()) co_await memory.arrival(round, arguments.call.root);
 }
 
 }  // namespace

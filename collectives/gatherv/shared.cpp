@@ -11,7 +11,7 @@ namespace chorus::gatherv_shared {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = through_memory(
-    "every rank passes its block to the root through shared memory, and what is long by messages: all lengths "
+    "every rank passes its block to the root through shared memory, and what is long by a single copy: all lengths "
     "in a node");
 
 }  // namespace chorus::gatherv_shared

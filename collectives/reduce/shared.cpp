@@ -4,8 +4,10 @@
 // reads all slots and reduces them, in the order of the ranks.
 //
 // There are several slots, so the others write the next while the root reduces the last. The root reads p vectors: for
-// few ranks; with many, sharing the reduction out (reduce_scatter_gather) spares it.
+// few ranks; with many, sharing the reduction out (reduce_scatter_gather) spares it. Registered memory is read by the
+// root where it lies; its rank waits until that is done.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -29,7 +31,9 @@ Traffic traffic(const Problem& problem) {
   const double others = problem.ranks - 1;
   const double rounds =
       std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = bytes * others}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = bytes * others},
+          .messages = {},
+          .far = far_by_one(problem, bytes * others)};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
@@ -39,22 +43,27 @@ Task<> run(Transport& transport, Arguments arguments) {
   const bool root = memory.rank() == arguments.call.root;
   const std::size_t segment = segment_of(arguments.call, memory.slot_bytes());
   const std::size_t all = arguments.call.bytes();
+  const Loan in(memory, lendable(memory, arguments.in), all);
+  Round round = 0;
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(segment, all - done);
-    const Round round = co_await memory.open(data_slots);
+    round = co_await memory.open(data_slots);
+    in.show(round);
     if (root) {
-      memory.arrive(round);
       co_await memory.arrivals(round);
       const std::span<const std::byte*> inputs = memory.slots(round, 0);
+      in.replace(inputs, round, done);
       inputs[me] = arguments.in + done;
       reduction.all(arguments.out + done, inputs, bytes);
-    } else {
+      if (in.any(round)) memory.check_others();
+    } else if (!in.own()) {
       memory.put(memory.slot(round, memory.rank()), arguments.in + done, bytes);
-      memory.arrive(round);
     }
+    memory.arrive(round);  // the root when it has read
     done += bytes;
   } while (done < all);
+  if (in.own()) co_await memory.arrival(round, arguments.call.root);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //
 // There are several slots, so the root writes the next while the others read the last.
 
+#include "lending.hpp"
 #include "one_round.hpp"
 #include "pieces.hpp"
 #include "reduction.hpp"
@@ -41,12 +42,16 @@ Task<> run(Transport& transport, Arguments arguments) {
   const auto place = [&](Round round, int rank) {
     return memory.slot(round, root) + static_cast<std::size_t>(rank) * part;
   };
+  const Loan in(memory, arguments.in, all * static_cast<std::size_t>(memory.size()));
+  bool lent = false;  // by the root
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(part, all - done);
     const Round round = co_await memory.open(data_slots);
     if (me == root) {
-      for (int step = 1; step < memory.size(); ++step) {
+      in.show(round);
+      lent = in.own();
+      for (int step = 1; step < memory.size() && !lent; ++step) {
         const int peer = (root + step) % memory.size();
         memory.put(place(round, peer), block(peer) + done, bytes);
       }
@@ -54,11 +59,14 @@ Task<> run(Transport& transport, Arguments arguments) {
     } else {
       memory.arrive(round);
       co_await memory.arrival(round, root);
-      kernels::copy(arguments.out + done, place(round, me), bytes, kernels::Store::cached);
+      const std::byte* const theirs = in.of(round, root, static_cast<std::size_t>(me) * all);
+      lent = theirs != nullptr;
+      kernels::copy(arguments.out + done, lent ? theirs : place(round, me), lent ? all : bytes, kernels::Store::cached);
     }
-    done += bytes;
+    done += lent ? all : bytes;
   } while (done < all);
   if (me == root && arguments.in != arguments.out) copy_unless_same(arguments.out, block(root), all);
+  if (lent) co_await until_all_have_read(memory, root);
 }
 
 }  // namespace

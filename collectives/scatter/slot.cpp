@@ -20,6 +20,7 @@ const Algorithm algorithm{
     .traffic = scatter_one_shot::traffic,
     .run = OneShot::run,
     .now = OneShot::now,
+    .halves = &OneShot::halves,
     .arrives = true,
 };
 

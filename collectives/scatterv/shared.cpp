@@ -11,6 +11,6 @@ namespace chorus::scatterv_shared {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = through_memory(
-    "the root passes the blocks through shared memory, and what is long by messages: all lengths in a node");
+    "the root passes the blocks through shared memory, and what is long by a single copy: all lengths in a node");
 
 }  // namespace chorus::scatterv_shared

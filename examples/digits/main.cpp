@@ -7,9 +7,9 @@
 // the order in which the gradients are added, and so their last bits. The training is therefore done in double, with a
 // smooth network (tanh, no kinks that could turn a last bit into a jump), and losses are printed to four decimals,
 // about ten digits above the noise.
+#include "../digits_model/dataset.hpp"
+#include "../digits_model/network.hpp"
 #include "../program.hpp"
-#include "dataset.hpp"
-#include "network.hpp"
 
 #include <chorus/interop/eigen.hpp>
 
@@ -62,26 +62,47 @@ std::span<const int> share(std::span<const int> all, const chorus::Communicator&
   return all.subspan(begin, all.size() * (rank + 1) / ranks - begin);
 }
 
+/// A network with its parameters, which descend along gradients with momentum.
+struct Model {
+  Network network;
+  Eigen::VectorXd parameters;
+  Eigen::VectorXd velocity;
+
+  Model(int hidden, std::uint64_t seed)
+      : network(hidden),
+        parameters(network.initial_parameters(seed)),
+        velocity(Eigen::VectorXd::Zero(network.size())) {}
+
+  void descend(const Eigen::VectorXd& gradient, const Settings& settings) {
+    velocity = settings.momentum * velocity - settings.rate * gradient;
+    parameters += velocity;
+  }
+};
+
 /// One pass over the images in `order`; returns the mean loss in it.
 double train_epoch(const chorus::Communicator& world, const Dataset& data, std::span<const int> order,
-                   const Settings& settings, Network& network, Stopwatch& collectives) {
+                   const Settings& settings, Model& model, Stopwatch& collectives) {
+  const Eigen::Index size = model.network.size();
   double epoch_loss = 0;
   for (std::size_t first = 0; first < order.size(); first += settings.batch) {
     const auto batch = order.subspan(first, std::min<std::size_t>(settings.batch, order.size() - first));
-    Eigen::VectorXd sum = Eigen::VectorXd::Zero(network.size() + 1);  // the loss travels behind the gradient
-    auto gradient = sum.head(network.size());
-    double& loss = sum[network.size()];
-    loss = network.add_gradient(select(data, share(batch, world)), gradient);
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(size + 1);  // the loss travels behind the gradient
+    auto gradient = sum.head(size);
+    double& loss = sum[size];
+    loss = model.network.add_gradient(model.parameters, select(data, share(batch, world)), gradient).sum();
     collectives([&] { chorus::allreduce(world, chorus::elements(sum), chorus::ReduceOp::sum); });
-    network.descend(gradient / static_cast<double>(batch.size()), settings.rate, settings.momentum);
+    model.descend(gradient / static_cast<double>(batch.size()), settings);
     epoch_loss += loss;
   }
   return epoch_loss / static_cast<double>(order.size());
 }
 
 double accuracy(const chorus::Communicator& world, const Dataset& data, std::span<const int> images,
-                const Network& network) {
-  const int correct = network.count_correct(select(data, share(images, world)));
+                const Model& model) {
+  const Dataset mine = select(data, share(images, world));
+  const std::vector<int> predictions = model.network.predictions(model.parameters, mine);
+  int correct = 0;
+  for (int image = 0; image < mine.size(); ++image) correct += predictions[image] == mine.labels[image] ? 1 : 0;
   return static_cast<double>(chorus::allreduce(world, correct, chorus::ReduceOp::sum)) /
          static_cast<double>(images.size());
 }
@@ -103,20 +124,20 @@ int train(const chorus::Communicator& world, const Settings& settings) {
   say(fmt::format("{} images to learn from, {} held out, {} per step", learned.size(), held_out.size(),
                   settings.batch));
 
-  Network network(settings.hidden, settings.seed);
+  Model model(settings.hidden, settings.seed);
   Stopwatch total;
   Stopwatch collectives;
   chorus::barrier(world);  // nobody's clock runs while another rank still unpacks the data
   total([&] {
     for (int epoch = 1; epoch <= settings.epochs; ++epoch) {
       std::shuffle(learned.begin(), learned.end(), generator);
-      const double loss = train_epoch(world, data, learned, settings, network, collectives);
+      const double loss = train_epoch(world, data, learned, settings, model, collectives);
       if (epoch == 1 || epoch % 5 == 0 || epoch == settings.epochs)
         say(fmt::format("epoch {:3}  loss {:.4f}", epoch, loss));
     }
   });
 
-  say(fmt::format("held-out accuracy {:.2f} %", 100 * accuracy(world, data, held_out, network)));
+  say(fmt::format("held-out accuracy {:.2f} %", 100 * accuracy(world, data, held_out, model)));
   const double largest_share = chorus::allreduce(world, collectives.seconds() / total.seconds(), chorus::ReduceOp::max);
   say(fmt::format("ranks: {}, training: {:.2f} s, in collectives: {:.1f} % of it (the rank with most)", world.size(),
                   total.seconds(), 100 * largest_share));

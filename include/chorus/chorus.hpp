@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Everything but the interop headers.
+// Everything but the interop headers and the strategies, which are a library of their own.
 #include <chorus/allgather.hpp>             // IWYU pragma: export
 #include <chorus/allgatherv.hpp>            // IWYU pragma: export
 #include <chorus/allreduce.hpp>             // IWYU pragma: export
@@ -12,6 +12,7 @@
 #include <chorus/bcast.hpp>                 // IWYU pragma: export
 #include <chorus/block_layout.hpp>          // IWYU pragma: export
 #include <chorus/communicator.hpp>          // IWYU pragma: export
+#include <chorus/device.hpp>                // IWYU pragma: export
 #include <chorus/element.hpp>               // IWYU pragma: export
 #include <chorus/environment.hpp>           // IWYU pragma: export
 #include <chorus/error.hpp>                 // IWYU pragma: export
@@ -19,9 +20,11 @@
 #include <chorus/exscan.hpp>                // IWYU pragma: export
 #include <chorus/gather.hpp>                // IWYU pragma: export
 #include <chorus/gatherv.hpp>               // IWYU pragma: export
+#include <chorus/memory.hpp>                // IWYU pragma: export
 #include <chorus/options.hpp>               // IWYU pragma: export
 #include <chorus/reduce.hpp>                // IWYU pragma: export
 #include <chorus/reduce_function.hpp>       // IWYU pragma: export
+#include <chorus/reduce_local.hpp>          // IWYU pragma: export
 #include <chorus/reduce_op.hpp>             // IWYU pragma: export
 #include <chorus/reduce_scatter.hpp>        // IWYU pragma: export
 #include <chorus/reduce_scatter_block.hpp>  // IWYU pragma: export
@@ -29,3 +32,4 @@
 #include <chorus/scan.hpp>                  // IWYU pragma: export
 #include <chorus/scatter.hpp>               // IWYU pragma: export
 #include <chorus/scatterv.hpp>              // IWYU pragma: export
+#include <chorus/thread_communicators.hpp>  // IWYU pragma: export

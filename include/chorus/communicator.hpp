@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace chorus {
 
@@ -18,9 +19,9 @@ class CommunicatorState;
 /// Order    every rank of a communicator calls its collectives in the same order; one thread at a time, in the whole
 ///          process unless MPI runs with MPI_THREAD_MULTIPLE.
 /// Errors   a thread that is noticed to come while another is inside gets Error{invalid_argument}, and nothing happens.
-///          After a call has failed with mismatch, timeout, peer_lost, transport or function_threw the communicator is
-///          broken: outputs are unspecified, requests under way throw an Error with the same code, and each later call
-///          throws Error{broken} at once. After MPI_Finalize each throws Error{not_initialized}.
+///          After a call has failed with mismatch, timeout, peer_lost, transport, function_threw or revoked the
+///          communicator is broken: outputs are unspecified, requests under way throw an Error with the same code, and
+///          each later call throws Error{broken} at once. After MPI_Finalize each throws Error{not_initialized}.
 class CHORUS_API Communicator {
  public:
   /// All ranks of the job. Called by all of them (the first time it is a collective).
@@ -48,6 +49,19 @@ class CHORUS_API Communicator {
   [[nodiscard]] Communicator node() const;
   /// Of the first rank of every node, in the order of their ranks; none elsewhere.
   [[nodiscard]] std::optional<Communicator> leaders() const;
+
+  /// Gives the communicator up for all ranks, from outside any collective: for a rank that cannot go on, so that the
+  /// others need not wait for it.
+  ///
+  /// Order    any rank calls it, alone, and is not held up; not while another thread is inside a call of this
+  ///          communicator, but other communicators may be in use where the class says that they may at all.
+  /// Result   on the other ranks the call that waits, or else the next one that has to, throws Error{revoked} with the
+  ///          rank and `why`, within milliseconds; so do their requests. It may be a call that this rank has left.
+  ///          Here requests under way end with Error{revoked}, and each later call throws Error{broken}. Nothing
+  ///          happens where the communicator is broken.
+  /// Throws   Error{invalid_argument} where `why` is empty, another thread is noticed inside, or in the function of a
+  ///          reduction; Error{not_initialized} after MPI_Finalize.
+  void revoke(const std::string& why) const;
 
   explicit Communicator(std::shared_ptr<detail::CommunicatorState> state) noexcept;
   [[nodiscard]] detail::CommunicatorState& state() const noexcept { return *state_; }

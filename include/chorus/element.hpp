@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/export.hpp>
 #include <chorus/float16.hpp>
 
 #include <complex>
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
+#include <string_view>
 #include <type_traits>
 
 namespace chorus {
@@ -35,10 +37,17 @@ enum class DataType : std::uint8_t {
 };
 inline constexpr int data_type_count = 17;
 
+/// Its name as it is spelled in the source, for messages.
+[[nodiscard]] CHORUS_API std::string_view name(DataType type) noexcept;
+
+namespace detail {
+inline constexpr std::size_t element_bytes[data_type_count] = {
+    1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, sizeof(long double), 8, 16, 1};
+}
+
 /// The size of one element in bytes; 1 for `opaque`.
 [[nodiscard]] constexpr std::size_t size_of(DataType type) noexcept {
-  constexpr std::size_t bytes[data_type_count] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, sizeof(long double), 8, 16, 1};
-  return bytes[static_cast<int>(type)];
+  return detail::element_bytes[static_cast<int>(type)];
 }
 
 /// A type that a ReduceOp joins: every integer and floating type of C++ (`bool` and the character types among them),

@@ -20,6 +20,9 @@ enum class ErrorCode {
   broken,               ///< an earlier call on this communicator failed
   transport,            ///< MPI or the operating system refused; the communicator is broken
   function_threw,       ///< the function of a reduction has thrown an exception; the communicator is broken
+  revoked,              ///< a rank has revoked the communicator (Communicator::revoke), which is broken
+  not_built,            ///< the library has been built without what was asked for
+  wrong_context,        ///< a call of a strategy where it does not belong: in a replica, or outside of one
 };
 
 /// The name of `code` as it is spelled in the source, for messages.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/export.hpp>
+
 #include <cstdint>
+#include <string_view>
 
 namespace chorus {
 
@@ -31,5 +34,8 @@ enum class ReduceOp : std::uint8_t {
   bitwise_xor
 };
 inline constexpr int reduce_op_count = 11;
+
+/// Its name as it is spelled in the source, for messages.
+[[nodiscard]] CHORUS_API std::string_view name(ReduceOp op) noexcept;
 
 }  // namespace chorus

@@ -4,7 +4,6 @@
 #include <chorus/export.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,7 +19,8 @@ class PendingCall;
 ///
 /// Order    requests of one communicator run in the order of their calls and may be waited for in any order.
 ///          Progress is made inside `test`, `wait` and every other call into chorus, on the calling thread; with
-///          CHORUS_PROGRESS_THREAD=1 also on a thread of chorus's own, while the program computes.
+///          CHORUS_PROGRESS_THREAD=1 also on a thread of chorus's own, while the program computes. Without it a short
+///          call, which has given its data when it starts, may make its result not before its own `test` or `wait`.
 class CHORUS_API Request {
  public:
   /// Already complete.
@@ -58,18 +58,22 @@ CHORUS_API void wait_all(std::span<Request> requests);
 ///          among the collectives of the communicator.
 class CHORUS_API PersistentRequest {
  public:
-  explicit PersistentRequest(std::function<Request()> starter) noexcept;
+  explicit PersistentRequest(std::unique_ptr<detail::PendingCall> call) noexcept;
+  PersistentRequest(PersistentRequest&& other) noexcept;
+  /// Waits for the request that is overwritten.
+  PersistentRequest& operator=(PersistentRequest&& other) noexcept;
+  /// Waits, as ~Request.
+  ~PersistentRequest();
 
   /// Starts it; the buffers belong to it until it has ended. Throws Error{invalid_argument} while it is under way, or
   /// after it was moved from, and what a call throws that begins: Error{broken} where it has broken its communicator.
   void start();
   /// As Request::test and Request::wait; complete before the first start.
-  [[nodiscard]] bool test() { return request_.test(); }
-  void wait() { request_.wait(); }
+  [[nodiscard]] bool test();
+  void wait();
 
  private:
-  std::function<Request()> starter_;
-  Request request_;  // destroyed before what it needs
+  std::unique_ptr<detail::PendingCall> call_;
 };
 
 }  // namespace chorus

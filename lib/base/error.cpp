@@ -25,6 +25,12 @@ const char* name(ErrorCode code) noexcept {
       return "transport";
     case ErrorCode::function_threw:
       return "function_threw";
+    case ErrorCode::revoked:
+      return "revoked";
+    case ErrorCode::not_built:
+      return "not_built";
+    case ErrorCode::wrong_context:
+      return "wrong_context";
   }
   return "unknown";
 }

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, collective_count> collectives = {
     "barrier",  "bcast",    "reduce",    "allreduce", "allgather",     "reduce_scatter_block",
     "alltoall", "gather",   "scatter",   "scan",      "exscan",        "allgatherv",
     "gatherv",  "scatterv", "alltoallv", "alltoallw", "reduce_scatter"};
-constexpr std::array<std::string_view, 5> makers = {"split", "dup", "subset", "node", "leaders"};  // 255, 254, ...
+constexpr std::array<std::string_view, 6> of_communicators = {"split", "dup",     "subset",
+                                                              "node",  "leaders", "revoke"};  // 255, 254, ...
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};
@@ -49,7 +50,7 @@ std::size_t edits(std::string_view from, std::string_view to) {
 }  // namespace
 
 std::string_view name(Collective collective) noexcept {
-  if (collective >= joining_leaders) return makers[255U - static_cast<std::size_t>(collective)];
+  if (collective >= revoking) return of_communicators[255U - static_cast<std::size_t>(collective)];
   return name_in(collectives, collective);
 }
 std::string_view name(DataType type) noexcept { return name_in(types, type); }
@@ -88,7 +89,7 @@ std::string describe(const Call& call) {
     text += fmt::format(" of {}", name(call.type));
   } else if (call.collective == choosing_subset) {
     text += fmt::format(" of {} ranks with checksum {:x}", call.root, call.count);
-  } else if (call.collective != Collective::barrier && call.collective < joining_leaders) {
+  } else if (call.collective != Collective::barrier && call.collective < revoking) {
     text += fmt::format(" of {} {}", call.count, name(call.type));
   }
   if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);

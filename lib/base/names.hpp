@@ -11,10 +11,8 @@
 
 namespace chorus {
 
-/// Each enumerator's name, as it is spelled in the source.
+/// The enumerator's name, as it is spelled in the source.
 [[nodiscard]] std::string_view name(Collective collective) noexcept;
-[[nodiscard]] std::string_view name(DataType type) noexcept;
-[[nodiscard]] std::string_view name(ReduceOp op) noexcept;
 [[nodiscard]] std::optional<Collective> collective_named(std::string_view name) noexcept;
 [[nodiscard]] std::span<const std::string_view> collective_names() noexcept;
 

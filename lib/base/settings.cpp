@@ -9,10 +9,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -55,6 +59,27 @@ int parse_node_ranks(std::string_view variable, std::string_view value) {
     reject(variable, value, "expected a number of ranks, 1 or more");
   }
   return ranks;
+}
+
+std::vector<int> parse_domains(std::string_view variable, std::string_view value) {
+  constexpr int most_ranks = 1 << 20;  // so that the product fits into an int
+  constexpr std::size_t most_levels = 5;
+  std::vector<int> radices;
+  int ranks = 1;
+  const char* const end = value.data() + value.size();
+  for (const char* at = value.data();; ++at) {
+    int radix = 0;
+    const auto [after, error] = std::from_chars(at, end, radix);
+    const bool last = after == end;
+    if (error != std::errc() || radix < 2 || radix > most_ranks / ranks || (!last && *after != 'x') ||
+        radices.size() == most_levels || (last && radices.empty())) {
+      reject(variable, value, "expected 2 to 5 numbers of 2 or more, from the inside out, such as 8x4x2");
+    }
+    radices.push_back(radix);
+    ranks *= radix;
+    if (last) return radices;
+    at = after;
+  }
 }
 
 std::string upper_case(std::string_view text) {
@@ -105,6 +130,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
      [](Settings& s, auto variable, auto value) { s.single_copy = parse_switch(variable, value); }},
     {"CHORUS_NODE_RANKS",
      [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
+    {"CHORUS_DOMAINS", [](Settings& s, auto variable, auto value) { s.domains = parse_domains(variable, value); }},
     {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
     {"CHORUS_CHECK", set_compare},
     {"CHORUS_DETERMINISTIC",
@@ -149,6 +175,19 @@ Settings Settings::parse(const char* const* environment) {
   return settings;
 }
 
+Settings Settings::of_this_process() {
+  Settings settings = parse(environ);
+  if (settings.tuning_file.empty()) return settings;
+  std::ifstream file(settings.tuning_file);
+  file.peek();  // a folder can be opened, but not read
+  if (file) settings.tuning.assign(std::istreambuf_iterator<char>(file), {});
+  if (settings.tuning.empty()) {
+    reject("CHORUS_TUNING_FILE", settings.tuning_file,
+           "the file is empty or cannot be read; name one that rank 0 can read");
+  }
+  return settings;
+}
+
 std::string Settings::to_json() const {
   const nlohmann::json json = {{"algorithm", algorithm},
                                {"timeout_ns", timeout.count()},
@@ -157,6 +196,7 @@ std::string Settings::to_json() const {
                                {"slot_bytes", slot_bytes},
                                {"single_copy", single_copy},
                                {"node_ranks", node_ranks},
+                               {"domains", domains},
                                {"tuning", tuning},
                                {"compare", compare},
                                {"deterministic", deterministic},
@@ -176,6 +216,7 @@ Settings Settings::from_json(const std::string& text) {
   json.at("slot_bytes").get_to(settings.slot_bytes);
   json.at("single_copy").get_to(settings.single_copy);
   json.at("node_ranks").get_to(settings.node_ranks);
+  json.at("domains").get_to(settings.domains);
   json.at("tuning").get_to(settings.tuning);
   json.at("compare").get_to(settings.compare);
   json.at("deterministic").get_to(settings.deterministic);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace chorus {
 
@@ -21,11 +22,12 @@ struct Settings {
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(60);  ///< CHORUS_STALL_WARNING, seconds; zero: none
   SharedMemory shared_memory = SharedMemory::automatic;               ///< CHORUS_SHARED_MEMORY=memfd|named|off
   std::size_t slot_bytes = std::size_t{128} * 1024;                   ///< CHORUS_SLOT_BYTES: length of a data slot
-  bool single_copy = true;  ///< CHORUS_SINGLE_COPY=0: ranks do not read each other's processes
-  int node_ranks = 0;       ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
-  std::string tuning_file;  ///< CHORUS_TUNING_FILE: its path
-  std::string tuning;       ///< what is written in that file; read where the settings are first used
-  bool compare = false;     ///< CHORUS_CHECK=collective: compare the calls of all ranks, not of those of a node alone
+  bool single_copy = true;   ///< CHORUS_SINGLE_COPY=0: ranks do not read each other's processes
+  int node_ranks = 0;        ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
+  std::vector<int> domains;  ///< CHORUS_DOMAINS=8x4x2: pretend that nodes are divided so, from the inside out
+  std::string tuning_file;   ///< CHORUS_TUNING_FILE: its path
+  std::string tuning;        ///< what is written in that file; read where the settings are first used
+  bool compare = false;      ///< CHORUS_CHECK=collective: compare the calls of all ranks, not of those of a node alone
   bool deterministic = false;  ///< CHORUS_DETERMINISTIC=1: the same bits on every run
   bool reproducible = false;   ///< CHORUS_REPRODUCIBLE=1: and for every order of the ranks, for sums of floats
   bool log = false;            ///< CHORUS_LOG=info: one line for each decision at set-up
@@ -33,6 +35,10 @@ struct Settings {
   /// Reads the CHORUS_ variables of `environment` (as in `environ`: NAME=value strings, ended by null).
   /// Throws Error{invalid_environment} for an unknown name or a value that does not parse, naming the nearest known.
   [[nodiscard]] static Settings parse(const char* const* environment);
+
+  /// Those of this process's environment, with what is written in the tuning file. Throws Error{invalid_environment}
+  /// also where that cannot be read.
+  [[nodiscard]] static Settings of_this_process();
 
   /// For the way to the other ranks.
   [[nodiscard]] std::string to_json() const;

@@ -2,6 +2,26 @@
 #include "task/engine.hpp"
 
 namespace chorus {
+namespace {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local Engine* of_thread = nullptr;  // may be asked for to the end
+
+struct ThreadsEngine {
+  ThreadsEngine() { of_thread = engine.get(); }
+  ThreadsEngine(const ThreadsEngine&) = delete;
+  ThreadsEngine& operator=(const ThreadsEngine&) = delete;
+  ~ThreadsEngine() { of_thread = nullptr; }
+  std::shared_ptr<Engine> engine = std::make_shared<Engine>();
+};
+
+}  // namespace
+
+std::shared_ptr<Engine> Engine::of_this_thread() {
+  static thread_local const ThreadsEngine own;
+  return own.engine;
+}
+
+Engine* Engine::used_by_this_thread() noexcept { return of_thread; }
 
 void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
   {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <utility>
@@ -33,6 +34,11 @@ using OperationQueue = std::deque<ParkedOperation*>;
 /// Drives parked operations: whoever is inside the library calls `progress`. Any thread may, one at a time does.
 class Engine {
  public:
+  /// That of the calling thread, made when it is first asked for: for what threads of one process do at the same time.
+  [[nodiscard]] static std::shared_ptr<Engine> of_this_thread();
+  /// The same; null where the thread has not asked for it, or ends.
+  [[nodiscard]] static Engine* used_by_this_thread() noexcept;
+
   /// Puts `parked` at the end of `queue` and moves it as far as it goes without waiting. It is not moved or destroyed
   /// before it is finished.
   void park(OperationQueue& queue, ParkedOperation& parked);
@@ -47,6 +53,8 @@ class Engine {
     const std::scoped_lock lock(mutex_);
     return queue.empty();
   }
+  /// True where somebody waits for work, or has: a progress thread.
+  [[nodiscard]] bool watched() const noexcept { return watched_.load(std::memory_order_relaxed); }
   /// Returns when something is parked; false once `stop` is asked for.
   [[nodiscard]] bool wait_for_work(const std::stop_token& stop);
   /// While it is held nothing that is parked moves.

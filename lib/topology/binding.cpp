@@ -2,6 +2,7 @@
 #include "topology/binding.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,13 +15,14 @@
 namespace chorus {
 namespace {
 
-/// The PUs of the calling thread's affinity mask. Empty where the system does not tell.
-PuSet affinity() {
+/// The PUs of the affinity mask of `thread`, by the system's number; 0: the calling one. Empty where the system does
+/// not tell.
+PuSet affinity(pid_t thread) {
   constexpr int largest_kernel_mask = 8192;  // the kernel refuses a mask that is shorter than its own
   std::vector<cpu_set_t> mask(largest_kernel_mask / CPU_SETSIZE);
   const std::size_t bytes = mask.size() * sizeof(cpu_set_t);
   PuSet pus;
-  if (sched_getaffinity(0, bytes, mask.data()) != 0) return pus;
+  if (sched_getaffinity(thread, bytes, mask.data()) != 0) return pus;
   for (std::size_t pu = 0; pu < pus.size(); ++pu) pus[pu] = CPU_ISSET_S(pu, bytes, mask.data());
   return pus;
 }
@@ -34,10 +36,12 @@ const char* name(Level level) noexcept {
 
 Binding current_binding(const Topology& topology) {
   if (!topology.here) return topology.place(topology.allowed);
-  Binding binding = topology.place(affinity());
+  Binding binding = topology.place(affinity(0));
   binding.quota = cpu_quota();
   return binding;
 }
+
+PuSet affinity_of_process() { return affinity(getpid()); }
 
 int cores_available(std::span<const Binding> bindings) {
   if (bindings.empty()) return 0;

@@ -51,6 +51,9 @@ static_assert(std::is_trivially_copyable_v<Binding>);
 /// one, the thread may run everywhere.
 [[nodiscard]] Binding current_binding(const Topology& topology);
 
+/// The PUs that the main thread of this process may run on. Empty where the system does not tell.
+[[nodiscard]] PuSet affinity_of_process();
+
 /// How many cores the threads with `bindings`, all on one node, have between them: the cores of their PUs, each counted
 /// once, whichever of its PUs they may use; less where a quota allows less. At least 1; 0 for no bindings. A node on
 /// which there are more threads than that is oversubscribed.

@@ -216,6 +216,11 @@ Topology Topology::of_this_machine(Devices devices) {
   return convert(handle);
 }
 
+const Topology& this_machine() {
+  static const Topology topology = Topology::of_this_machine();
+  return topology;
+}
+
 Topology Topology::described_by(const std::string& input) {
   const Handle handle = new_handle(Devices::important);
   if (names_a_file(input)) {

@@ -58,6 +58,9 @@ struct Topology {
   [[nodiscard]] PuSet cores_of(const PuSet& pus) const;
 };
 
+/// What Topology::of_this_machine gives, without devices, read at the first call.
+[[nodiscard]] const Topology& this_machine();
+
 /// "machine", "group", "package", "die", "NUMA", "L3", "L2", "L1", "core", "PU", "GPU" or "network".
 [[nodiscard]] const char* name(Topology::Kind kind) noexcept;
 

@@ -26,12 +26,6 @@ constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
-/// Another rank has given the communicator up, and has told everybody.
-struct GivenUp : Error {
-  GivenUp(ErrorCode code, int rank, const std::string& why)
-      : Error(code, fmt::format("rank {} gave up: {}", rank, why)) {}
-};
-
 }  // namespace
 
 void CommunicatorState::reject_visit(const Call& call) const {
@@ -43,17 +37,18 @@ void CommunicatorState::reject_visit(const Call& call) const {
 
 void CommunicatorState::reject_as_broken(const Call& call) const {
   if (failure_->code() == ErrorCode::not_initialized) end_with_another(call);
-  throw Error(ErrorCode::broken,
-              fmt::format("{} on rank {}: the communicator is broken since an earlier call failed; make a new one. "
-                          "That call said: {}",
-                          name(call.collective), rank(), failure_->message()));
+  throw Error(
+      ErrorCode::broken,
+      fmt::format("{} on rank {}: the communicator is broken since {}; make a new one. {}: {}", name(call.collective),
+                  rank(), revoked_here_ ? "this rank has revoked it" : "an earlier call failed",
+                  revoked_here_ ? "It said" : "That call said", failure_->message()));
 }
 
 void CommunicatorState::end_with_another(const Call& call) const {
-  const bool closed = failure_->code() == ErrorCode::not_initialized;
+  const bool alone = revoked_here_ || failure_->code() == ErrorCode::not_initialized;  // without another call
   throw Error(failure_->code(),
               fmt::format("{} on rank {}: {}{}", chorus::describe(call), rank(),
-                          closed ? "" : "given up with an earlier call, which said: ", failure_->message()));
+                          alone ? "" : "given up with an earlier call, which said: ", failure_->message()));
 }
 
 void CommunicatorState::close(const std::string& reason) {
@@ -169,15 +164,38 @@ Error CommunicatorState::mismatch(const Call& call) const {
                       name(call.collective), transport_->rank(), number, mismatch_report(calls, algorithm_name))};
 }
 
-void CommunicatorState::give_up(const Error& error) {
+void CommunicatorState::tell(const Error& error) {
   if (SharedGroup* memory = transport_->node_memory()) {
     memory->publish_failure(static_cast<int>(error.code()), error.message());
   }
   peers_->tell({transport_->rank(), error.code(), error.message()});
+}
+
+void CommunicatorState::give_up(const Error& error) {
+  tell(error);
   break_with(error);
 }
 
+void CommunicatorState::revoke(const std::string& why) {
+  const Call call{.collective = revoking};
+  const Entrance::Visit visiting = visit(call);
+  {
+    const auto held = engine_->hold();  // other threads drive what is parked here, too, and may break it
+    if (broken()) {
+      if (failure_->code() == ErrorCode::not_initialized) end_with_another(call);
+      return;
+    }
+    failure_ = GivenUp(ErrorCode::revoked, rank(), why);
+    revoked_here_ = true;
+    broken_.store(true, std::memory_order_release);
+  }
+  peers_->retire();
+  tell({ErrorCode::revoked, why});
+  cancel_parked(std::make_exception_ptr(Error(*failure_)));
+}
+
 void CommunicatorState::break_with(const Error& error) {
+  peers_->retire();
   failure_ = error;
   broken_.store(true, std::memory_order_release);
   throw error;

@@ -17,11 +17,12 @@ constexpr int polls_to_advance = 16;
 }  // namespace
 
 CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
-                                     std::shared_ptr<Engine> engine, std::shared_ptr<Entrance> entrance)
+                                     const std::shared_ptr<Engine>& engine, std::shared_ptr<Entrance> entrance)
     : Waiter(WaitPolicy{}),
       peers_(std::move(peers)),
       transport_(std::move(transport)),
-      engine_(std::move(engine)),
+      engine_(engine ? engine : Engine::of_this_thread()),
+      engine_of_caller_(!engine),
       entrance_(std::move(entrance)) {}
 
 CommunicatorState::~CommunicatorState() = default;
@@ -76,7 +77,7 @@ void CommunicatorState::wait_for(const ParkedOperation& parked, std::chrono::nan
 }
 
 bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::chrono::nanoseconds timeout) {
-  engine_->progress();
+  drive_others();
   if (parked.finished()) return true;
   timeout_ = timeout;
   set_driven(&parked.operation());
@@ -89,9 +90,19 @@ bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::ch
   return parked.finished();
 }
 
+bool CommunicatorState::drive_others() {
+  bool any = false;
+  Engine* const mine = Engine::used_by_this_thread();
+  for (Engine* const engine : {engine_.get(), mine == engine_.get() ? nullptr : mine}) {
+    if (engine == nullptr || engine->idle()) continue;
+    engine->progress();
+    any = true;
+  }
+  return any;
+}
+
 void CommunicatorState::idle(Wait& wait, Bell* bell) {
-  const bool others = !engine_->idle();
-  if (others) engine_->progress();
+  const bool others = drive_others();
   if (wait.idle_polls % polls_to_advance == polls_to_advance - 1) peers_->advance();
   wait.rest(others ? nullptr : bell);
   const bool yielding = wait.idle_polls <= policy().yields;

@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace chorus::detail {
@@ -68,6 +69,8 @@ class Peers {
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
   /// Lets MPI move the program's own messages, which others may wait for before they come.
   virtual void advance() {}
+  /// The communicator is broken: messages may be left that nobody reads.
+  virtual void retire() noexcept {}
   /// Tells the ranks that do not share memory with this one that it gives the communicator up.
   virtual void tell(const Failure& failure) noexcept = 0;
   /// What another rank has told.
@@ -80,8 +83,10 @@ class Peers {
 /// What a public Communicator stands for: a transport, the operations under way on it, and whether it still works.
 class CommunicatorState final : public Waiter, public std::enable_shared_from_this<CommunicatorState> {
  public:
-  /// `entrance` may be that of other communicators, too.
-  CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers, std::shared_ptr<Engine> engine,
+  /// `entrance` may be that of other communicators, too; so may `engine`, which drives the requests of all of them.
+  /// Where it is null, each request is with the engine of the thread that makes it.
+  CommunicatorState(std::unique_ptr<Transport> transport, std::unique_ptr<Peers> peers,
+                    const std::shared_ptr<Engine>& engine,
                     std::shared_ptr<Entrance> entrance = std::make_shared<Entrance>());
   ~CommunicatorState() override;
 
@@ -129,13 +134,43 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// it, so no task is driven earlier.
   void prepare(std::chrono::nanoseconds timeout) {
     timeout_ = timeout;
+    if (given_ != nullptr) put_off();
     if (!engine_->idle(queue_)) finish_parked();
   }
-  void park(ParkedOperation& parked) { engine_->park(queue_, parked); }
+  void park(ParkedOperation& parked) {
+    if (given_ != nullptr) put_off();
+    if (engine_of_caller_ && engine_->idle(queue_)) engine_ = Engine::of_this_thread();
+    engine_->park(queue_, parked);
+  }
   /// Drives what is parked until `parked` is finished.
   void wait_for(const ParkedOperation& parked, std::chrono::nanoseconds timeout);
   /// Drives what is parked a little; true where `parked` is finished. `polls` is the wait that its polls make up.
   [[nodiscard]] bool poll(const ParkedOperation& parked, Wait& polls, std::chrono::nanoseconds timeout);
+
+  /// A nonblocking call that has given its data and is under way without being parked, as nothing is to be driven
+  /// until it takes that of the others. One at a time: before any other call begins, it is put off.
+  class HalfDone {
+   public:
+    HalfDone() = default;
+    HalfDone(const HalfDone&) = delete;
+    HalfDone& operator=(const HalfDone&) = delete;
+    /// Parks what is left.
+    virtual void put_off() = 0;
+
+   protected:
+    ~HalfDone() = default;
+  };
+  /// True where a call may begin so: not beside a progress thread, which would take while the program computes.
+  [[nodiscard]] bool may_give() { return ready_ && given_ == nullptr && !engine_->watched() && engine_->idle(queue_); }
+  void has_given(HalfDone& call) noexcept { given_ = &call; }
+  /// It takes what the others have given, which it waits for no longer than `timeout`.
+  void begin_to_take(std::chrono::nanoseconds timeout) {
+    given_ = nullptr;
+    timeout_ = timeout;
+    check_not_given_up();
+  }
+  void put_off() { std::exchange(given_, nullptr)->put_off(); }
+
   /// A parked operation begins: throws where the communicator broke before.
   void check_not_given_up() const {
     if (broken()) throw Error(*failure_);
@@ -144,6 +179,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Turns the exception being handled, which has ended `call`, into the Error the user gets. Any but a Refusal breaks
   /// the communicator, as the other ranks are in the middle of the call then; they are told.
   [[noreturn]] void fail(const Call& call);
+
+  /// Gives the communicator up, as if this rank had failed in a call. Does nothing where it is broken.
+  void revoke(const std::string& why);
 
   /// Ends what is under way, and makes each later call throw Error{not_initialized} with `reason`.
   void close(const std::string& reason);
@@ -171,11 +209,16 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[noreturn]] void end_with_another(const Call& call) const;
   [[nodiscard]] bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
   void finish_parked();
+  /// Moves what is parked beside the operations of this communicator, and what this thread has parked on others. True
+  /// where there is anything.
+  bool drive_others();
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place);
   /// Drives what is parked until `finished`; where waiting has become pointless, gives all of it the exception.
   template <class Finished>
   void drive_parked(Finished finished);
   void cancel_parked(const std::exception_ptr& error);
+  /// Tells the other ranks that this one gives the communicator up.
+  void tell(const Error& error);
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);
   [[noreturn]] void give_up(const Error& error);
@@ -193,15 +236,18 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::unique_ptr<Peers> peers_;  // has the memory that the transport's shared group lies in
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Engine> engine_;
+  bool engine_of_caller_;
   std::shared_ptr<Entrance> entrance_;
   Settings settings_;
   Pace pace_;
   bool crowded_ = false;
   std::vector<std::string> notes_;
   OperationQueue queue_;
+  HalfDone* given_ = nullptr;
   std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings
   std::optional<Error> failure_;        // what broke it, set before `broken_`, maybe by the thread that drove it
   std::atomic<bool> broken_{false};
+  bool revoked_here_ = false;  // by this rank, which set it before `broken_`
   bool ready_ = false;
 };
 

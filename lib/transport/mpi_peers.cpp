@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <span>
 #include <string_view>
@@ -22,25 +20,34 @@ namespace {
 
 constexpr std::string_view error_mark = "!";  // starts a text that is no JSON
 
-/// The settings of this process as JSON, with what is written in the tuning file; or what is wrong with them.
+/// The settings of this process as JSON; or what is wrong with them.
 std::string settings_text() {
   try {
-    Settings settings = Settings::parse(environ);
-    if (!settings.tuning_file.empty()) {
-      std::ifstream file(settings.tuning_file);
-      file.peek();  // a folder can be opened, but not read
-      if (file) settings.tuning.assign(std::istreambuf_iterator<char>(file), {});
-      if (settings.tuning.empty()) {
-        throw Error(ErrorCode::invalid_environment,
-                    fmt::format("environment variable CHORUS_TUNING_FILE={}: the file is empty or cannot be read; name "
-                                "one that rank 0 can read",
-                                settings.tuning_file));
-      }
-    }
-    return settings.to_json();
+    return Settings::of_this_process().to_json();
   } catch (const Error& error) {
     return std::string(error_mark) + error.message();
   }
+}
+
+/// As CHORUS_DOMAINS has it.
+std::string text_of(std::span<const int> radices) {
+  std::string text;
+  for (const int radix : radices) {
+    if (!text.empty()) text += 'x';
+    text += fmt::format("{}", radix);
+  }
+  return text;
+}
+
+/// How this rank's node is divided, or that it is not as CHORUS_DOMAINS says; empty where there is nothing to say.
+std::string note_of_shape(const Settings& settings, const SharedGroup* memory) {
+  if (memory == nullptr || memory->size() == 1) return {};
+  const Radices& radices = memory->shape().radices();
+  const std::span<const int> found(radices.of.data(), static_cast<std::size_t>(radices.levels));
+  if (!found.empty()) return fmt::format("nodes are divided, from the inside out: {}", text_of(found));
+  if (settings.domains.empty()) return {};
+  return fmt::format("CHORUS_DOMAINS={} is not for the {} ranks of a node: not divided", text_of(settings.domains),
+                     memory->size());
 }
 
 /// A failure on its way to ranks that do not share memory.
@@ -79,8 +86,16 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   if (waiter.policy().oversubscribed()) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
   shared.nodes = memory_.nodes;
   shared.memory = make_group(shared.settings, waiter);
+  if (const std::string note = note_of_shape(shared.settings, shared.memory.get()); !note.empty()) {
+    shared.notes.push_back(note);
+  }
   shared.native = native_ ? &*native_ : nullptr;
-  shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
+  const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
+  if (known != records_.end()) {
+    shared.pace = known->pace;
+  } else {
+    shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
+  }
   remember_pace(shared.pace);
   shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
                             : shared.settings.single_copy
@@ -114,31 +129,23 @@ bool MpiPeers::is_crowded() const {
   return std::ranges::any_of(kernels, [&](std::uint64_t kernel) { return policy_of(kernel).oversubscribed(); });
 }
 
-Task<Pace> MpiPeers::agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) const {
-  const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
-  if (known != records_.end()) co_return known->pace;
-  std::vector<Pace> measured(records_.size());
-  if (memory != nullptr && memory->size() > 1 && !policy.oversubscribed()) {
-    measured[static_cast<std::size_t>(transport.rank())] = co_await measure_pace(*memory);
-  }
-  const Bytes table = std::as_writable_bytes(std::span(measured));
-  co_await gather_records(transport, table);
-  const auto first = std::ranges::find_if(measured, &Pace::known);
-  co_return first == measured.end() ? Pace() : *first;
-}
-
 std::unique_ptr<SharedGroup> MpiPeers::make_group(const Settings& settings, Waiter& waiter) const {
   SharedGroup::Members members;
   members.slot_bytes = settings.slot_bytes;
+  std::vector<Binding> bindings;
   for (int rank = 0; rank < transport_.size(); ++rank) {
     std::byte* region = memory_.regions[static_cast<std::size_t>(rank)];
     if (region == nullptr) continue;
     if (rank == transport_.rank()) members.rank = static_cast<int>(members.regions.size());
     members.regions.push_back(region);
+    members.windows.push_back(memory_.windows[static_cast<std::size_t>(rank)]);
     members.communicator_ranks.push_back(rank);
+    bindings.push_back(records_[static_cast<std::size_t>(rank)].binding);
     if (memory_.single_copy) members.processes.push_back(records_[static_cast<std::size_t>(rank)].process.pid);
   }
   if (members.regions.empty()) return nullptr;
+  members.shape = settings.domains.empty() ? NodeShape::of(bindings)
+                                           : NodeShape::pretended(settings.domains, static_cast<int>(bindings.size()));
   return std::make_unique<SharedGroup>(std::move(members), waiter);
 }
 
@@ -156,7 +163,6 @@ std::string MpiPeers::describe(int rank) const {
 
 void MpiPeers::tell(const Failure& failure) noexcept {
   Notice notice{.rank = failure.rank, .code = failure.code};
-  transport_.retire();
   failure.text.copy(notice.text.data(), notice.text.size() - 1);
   if (transport_.node() != nullptr || transport_.shared() == nullptr) transport_.notify(bytes_of(notice));
 }

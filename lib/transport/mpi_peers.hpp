@@ -24,6 +24,7 @@ class MpiPeers final : public detail::Peers {
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] std::string describe(int rank) const override;
+  void retire() noexcept override { transport_.retire(); }
   void tell(const Failure& failure) noexcept override;
   void advance() override;
   [[nodiscard]] std::optional<Failure> told() override;
@@ -32,8 +33,6 @@ class MpiPeers final : public detail::Peers {
  private:
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
   [[nodiscard]] bool is_crowded() const;
-  /// What a rank remembers of the pace, else what the first node that can measure it measures.
-  Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
 
   MpiTransport& transport_;

@@ -59,12 +59,11 @@ int launched_here() {
 }
 
 PeerRecord this_rank() {
-  static const Topology topology = Topology::of_this_machine();
   PeerRecord record;
   record.kernel = this_kernel();
   record.process = this_process();
   record.probe = reading_probe();
-  record.binding = current_binding(topology);
+  record.binding = current_binding(this_machine());
   record.launched_here = launched_here();
   record.pace = remembered_pace();
   gethostname(record.host.data(), record.host.size() - 1);
@@ -76,8 +75,7 @@ PeerRecord this_rank() {
 std::shared_ptr<Segment> segment_of(Kind kind, std::size_t bytes) {
   if (kind == Kind::none) return nullptr;
   if (kind == Kind::named) return Segment::make_named(bytes);
-  static const std::shared_ptr<Segment> process_segment = Segment::make_memfd();
-  return process_segment;
+  return Segment::of_this_process();
 }
 
 std::size_t groups_of(const std::vector<int>& nodes) {
@@ -96,6 +94,7 @@ std::size_t kernels_of(const std::vector<PeerRecord>& records) {
 NodeMemory& NodeMemory::operator=(NodeMemory&& other) noexcept {
   std::swap(nodes, other.nodes);
   std::swap(regions, other.regions);
+  std::swap(windows, other.windows);
   std::swap(single_copy, other.single_copy);
   std::swap(mappings_, other.mappings_);
   std::swap(lease_, other.lease_);
@@ -135,6 +134,7 @@ void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me,
     std::shared_ptr<Mapping>& mapping = memory.mappings_[index] = Mapping::attach(peer.segment);
     if (!mapping || peer.region + region_bytes(settings.slot_bytes) > mapping->bytes()) continue;
     memory.regions[index] = mapping->base() + peer.region;
+    memory.windows[index] = {peer.segment.base, mapping->base(), mapping->bytes()};
     agreement.reached(me, rank);
     reads_all = reads_all && can_read(peer.process.pid, peer.probe);
   }
@@ -148,6 +148,7 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
   NodeMemory memory;
   memory.regions.resize(size);
   memory.mappings_.resize(size);
+  memory.windows.resize(size);
   const std::shared_ptr<Segment> segment = segment_of(kind, region_bytes(settings.slot_bytes));
   if (segment) memory.lease_ = Segment::lease(segment, region_bytes(settings.slot_bytes));
   records.assign(size, {});

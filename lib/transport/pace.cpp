@@ -2,6 +2,8 @@
 #include "transport/pace.hpp"
 
 #include "kernels/kernels.hpp"
+#include "task/wait.hpp"
+#include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
 
 #include <sched.h>
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace chorus {
@@ -82,6 +85,17 @@ Task<Pace> measure_pace(SharedGroup& memory) {
     if (pace.known()) co_return pace;
   }
   co_return Pace();
+}
+
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) {
+  std::vector<Pace> measured(static_cast<std::size_t>(transport.size()));
+  if (memory != nullptr && memory->size() > 1 && !policy.oversubscribed()) {
+    measured[static_cast<std::size_t>(transport.rank())] = co_await measure_pace(*memory);
+  }
+  const Bytes table = std::as_writable_bytes(std::span(measured));
+  co_await gather_records(transport, table);
+  const auto first = std::ranges::find_if(measured, &Pace::known);
+  co_return first == measured.end() ? Pace() : *first;
 }
 
 Task<> renew_pace(SharedGroup& memory) {

@@ -6,6 +6,8 @@
 namespace chorus {
 
 class SharedGroup;
+class Transport;
+struct WaitPolicy;
 
 /// How fast the ranks of a node pass data to each other through shared memory: in megabytes (10^6 bytes) a second and
 /// rank, written and read. Zero: not measured.
@@ -25,6 +27,10 @@ struct Pace {
 /// Measures it; every rank of `memory` calls it, and each gets a measurement of its own. Takes some tenths of a
 /// millisecond where every rank has a core. Where two stay on one core all the time, nothing is known afterwards.
 Task<Pace> measure_pace(SharedGroup& memory);
+
+/// What the first node that can measure it measures: the same on every rank of `transport`, each of which calls it.
+/// `memory` is that of this rank's node, null where it has none; `policy` that of its waits.
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy);
 
 /// Measures it again, in less time, and tells `memory` what rank 0 has measured: as the system may move a rank, or its
 /// machine, at any time.

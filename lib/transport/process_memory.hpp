@@ -13,8 +13,8 @@ namespace chorus {
 /// The memory of the nodes that the ranks of one process pretend to be on.
 class ProcessMemory {
  public:
-  /// `nodes[r]` is the node of rank r.
-  ProcessMemory(std::vector<int> nodes, std::size_t slot_bytes);
+  /// `nodes[r]` is the node of rank r; `bindings[r]` where it is bound there, empty where they are not.
+  ProcessMemory(std::vector<int> nodes, std::size_t slot_bytes, std::vector<Binding> bindings = {});
 
   /// What `rank` makes its SharedGroup of.
   [[nodiscard]] SharedGroup::Members members(int rank) const;
@@ -30,6 +30,7 @@ class ProcessMemory {
 
   std::vector<int> nodes_;
   std::size_t slot_bytes_;
+  std::vector<Binding> bindings_;
   std::size_t region_bytes_;
   std::unique_ptr<std::byte, Free> memory_;
   std::byte* first_region_;

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -16,8 +18,25 @@
 namespace chorus {
 namespace {
 
-constexpr std::size_t page = 4096;
-constexpr std::size_t memfd_bytes = std::size_t{1} << 34U;  // sparse: only what is touched takes memory
+constexpr std::size_t page = Segment::page;
+
+std::size_t limit_of(decltype(RLIMIT_AS) what, std::size_t otherwise) noexcept {
+  rlimit limit{};
+  const bool limited = getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? std::min<std::size_t>(limit.rlim_cur, otherwise) : otherwise;
+}
+
+/// As long as the machine's memory, as only what is touched takes some of it; but every rank of a node maps those of
+/// all, and together they are to take no more than a quarter of the addresses it may have.
+std::size_t memfd_bytes() noexcept {
+  constexpr std::size_t addresses = std::size_t{1} << 47U;
+  constexpr std::size_t least = std::size_t{1} << 34U;
+  const auto machine =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto ranks = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
+  const std::size_t share = limit_of(RLIMIT_AS, addresses) / 4 / ranks;
+  return limit_of(RLIMIT_FSIZE, std::min(std::max(machine, least), share)) / page * page;
+}
 
 /// A file descriptor that closes itself.
 class Descriptor {
@@ -35,16 +54,29 @@ class Descriptor {
   int number_;
 };
 
+/// Begins at a multiple of the length of a huge page, so that there can be such.
 std::shared_ptr<Mapping> map(int descriptor, std::size_t bytes) {
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-  if (base == MAP_FAILED) return nullptr;
-  return std::make_shared<Mapping>(static_cast<std::byte*>(base), bytes);
+  constexpr std::size_t huge_page = Segment::huge_page;
+  void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(room);
+  const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+  std::byte* const base = begin + before;
+  if (before > 0) munmap(begin, before);
+  munmap(base + (bytes + page - 1) / page * page, huge_page - before);
+  if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor, 0) == MAP_FAILED) {
+    munmap(base, bytes);
+    return nullptr;
+  }
+  madvise(base, bytes, MADV_DONTDUMP);  // whoever dumps it would touch every page
+  return std::make_shared<Mapping>(base, bytes);
 }
 
 std::shared_ptr<Segment> finish(SegmentAddress address, Descriptor& descriptor) {
   std::shared_ptr<Mapping> mapping = map(descriptor.get(), address.bytes);
   if (!mapping || getrandom(address.key.data(), sizeof address.key, 0) != sizeof address.key) return nullptr;
   std::memcpy(mapping->base(), address.key.data(), sizeof address.key);
+  address.base = reinterpret_cast<std::uint64_t>(mapping->base());
   return std::make_shared<Segment>(address, descriptor.release(), std::move(mapping));
 }
 
@@ -87,15 +119,22 @@ std::shared_ptr<Mapping> Mapping::open_and_map(const SegmentAddress& address) {
   return mapping;
 }
 
+const std::shared_ptr<Segment>& Segment::of_this_process() {
+  // Never destroyed: static objects may have memory of it.
+  static auto* const segment = new std::shared_ptr<Segment>(make_memfd());
+  return *segment;
+}
+
 std::shared_ptr<Segment> Segment::make_memfd() {
   Descriptor descriptor(memfd_create("chorus", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (descriptor.get() < 0 || ftruncate(descriptor.get(), memfd_bytes) != 0) return nullptr;
+  const std::size_t bytes = memfd_bytes();
+  if (descriptor.get() < 0 || ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0) return nullptr;
   if (fcntl(descriptor.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return nullptr;
   SegmentAddress address;
   address.kind = SegmentAddress::Kind::memfd;
   address.process = getpid();
   address.descriptor = descriptor.get();
-  address.bytes = memfd_bytes;
+  address.bytes = bytes;
   return finish(address, descriptor);
 }
 
@@ -119,7 +158,7 @@ std::shared_ptr<Segment> Segment::make_named(std::size_t bytes) {
 }
 
 Segment::Segment(SegmentAddress address, int descriptor, std::shared_ptr<Mapping> mapping)
-    : address_(address), descriptor_(descriptor), mapping_(std::move(mapping)) {
+    : address_(address), descriptor_(descriptor), process_(getpid()), mapping_(std::move(mapping)) {
   free_.emplace(page, address_.bytes - page);
 }
 
@@ -133,21 +172,28 @@ void Segment::unlink() noexcept {
   address_.name = {};
 }
 
-Segment::Lease Segment::lease(const std::shared_ptr<Segment>& segment, std::size_t bytes) {
+Segment::Lease Segment::lease(const std::shared_ptr<Segment>& segment, std::size_t bytes, std::size_t alignment) {
+  if (bytes > segment->address_.bytes || segment->process_ != getpid()) return {};
   const std::size_t whole = (bytes + page - 1) / page * page;
   const std::scoped_lock lock(segment->mutex_);
   for (const auto& [offset, length] : segment->free_) {
-    if (length < whole) continue;
-    const std::size_t start = offset;
-    const std::size_t rest = length - whole;
-    segment->free_.erase(start);
+    const std::size_t start = (offset + alignment - 1) / alignment * alignment;
+    const std::size_t before = start - offset;
+    if (length < before + whole) continue;
+    const std::size_t rest = length - before - whole;
     if (rest > 0) segment->free_.emplace(start + whole, rest);
+    if (before > 0) {
+      segment->free_[offset] = before;
+    } else {
+      segment->free_.erase(offset);
+    }
     return {segment, start, whole};
   }
   return {};
 }
 
 void Segment::give_back(std::size_t offset, std::size_t bytes) noexcept {
+  if (process_ != getpid()) return;
   const std::scoped_lock lock(mutex_);
   // What is leased again must be zero; a hole is, and takes no memory.
   fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
@@ -174,6 +220,11 @@ Segment::Lease& Segment::Lease::operator=(Lease&& other) noexcept {
   std::swap(offset_, other.offset_);
   std::swap(bytes_, other.bytes_);
   return *this;
+}
+
+bool Segment::Lease::commit() const noexcept {
+  return fallocate(segment_->descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_),
+                   static_cast<off_t>(bytes_)) == 0;
 }
 
 Segment::Lease::~Lease() {

@@ -25,6 +25,7 @@ struct SegmentAddress {
   std::array<char, 64> name{};         ///< named: the file's path
   std::array<std::uint64_t, 2> key{};  ///< random; stands at the start of the segment as proof that it is the right one
   std::uint64_t bytes = 0;
+  std::uint64_t base = 0;  ///< where it lies in its owner's address space
 };
 
 /// A mapped segment; unmapped with the last holder.
@@ -51,7 +52,10 @@ class Mapping {
 /// The segment this process lends pieces of. Made when first asked for.
 class Segment {
  public:
-  /// A piece: zeroed, page-aligned; its pages go back to the system with it.
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t huge_page = std::size_t{2} << 20U;
+
+  /// A piece: zeroed, page-aligned; its pages go back to the system with it, unless a forked child does that.
   class Lease {
    public:
     Lease() noexcept = default;
@@ -60,7 +64,10 @@ class Segment {
     Lease& operator=(Lease&& other) noexcept;
     ~Lease();
     [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }  ///< whole pages
     [[nodiscard]] std::byte* data() const noexcept { return segment_->mapping_->base() + offset_; }
+    /// Takes its memory from the system now, not when it is touched. False where there is none.
+    [[nodiscard]] bool commit() const noexcept;
     [[nodiscard]] explicit operator bool() const noexcept { return segment_ != nullptr; }
 
    private:
@@ -69,6 +76,8 @@ class Segment {
     std::size_t bytes_ = 0;
   };
 
+  /// The one of this process for all its communicators and what it allocates; null where the system refuses it.
+  [[nodiscard]] static const std::shared_ptr<Segment>& of_this_process();
   /// A new segment; null where the system refuses.
   [[nodiscard]] static std::shared_ptr<Segment> make_memfd();
   [[nodiscard]] static std::shared_ptr<Segment> make_named(std::size_t bytes);
@@ -78,8 +87,10 @@ class Segment {
   ~Segment();
 
   [[nodiscard]] const SegmentAddress& address() const noexcept { return address_; }
-  /// Empty where no piece of this length is free. `segment` is the one asked.
-  [[nodiscard]] static Lease lease(const std::shared_ptr<Segment>& segment, std::size_t bytes);
+  /// Empty where no piece of this length is free, and in a forked child. `segment` is the one asked; the piece begins
+  /// at a multiple of `alignment`, whole pages, from the segment's beginning.
+  [[nodiscard]] static Lease lease(const std::shared_ptr<Segment>& segment, std::size_t bytes,
+                                   std::size_t alignment = page);
   /// Removes the name, if it has one: whoever has not attached never will.
   void unlink() noexcept;
 
@@ -88,6 +99,7 @@ class Segment {
 
   SegmentAddress address_;
   int descriptor_;
+  int process_;  // that made it; the children it forks share the memory, but must not give it away
   std::shared_ptr<Mapping> mapping_;
   std::mutex mutex_;
   std::map<std::size_t, std::size_t> free_;  // offset -> bytes

@@ -3,6 +3,8 @@
 
 #include "transport/process_reading.hpp"
 
+#include <chorus/memory.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,16 +28,30 @@ std::int32_t rounds_past(std::uint64_t word, Round round) noexcept {
 
 }  // namespace
 
+GivenUp::GivenUp(ErrorCode code, int rank, const std::string& why)
+    : Error(code, fmt::format("rank {} {}: {}", rank,
+                              code == ErrorCode::revoked ? "revoked the communicator" : "gave up", why)) {}
+
 SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> published)
     : members_(std::move(members)),
       waiter_(waiter),
       published_(std::move(published)),
       announces_(published_ || waiter.policy().oversubscribed()),
-      places_(members_.regions.size()) {}
+      places_(members_.regions.size()),
+      bytes_read_(members_.regions.size()) {}
+
+const std::byte* SharedGroup::find(int peer, const std::byte* there, std::size_t bytes) const noexcept {
+  if (members_.direct) return is_registered(there, bytes) ? there : nullptr;
+  if (members_.windows.empty()) return nullptr;
+  const Window& window = members_.windows[static_cast<std::size_t>(peer)];
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(there) - window.there;
+  const bool inside = offset < window.bytes && bytes <= window.bytes - offset;
+  return inside ? window.here + offset : nullptr;
+}
 
 bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept {
-  if (members_.direct) {
-    kernels::copy(out, there, bytes, kernels::Store::cached);
+  if (const std::byte* const here = members_.direct ? there : find(peer, there, bytes)) {
+    kernels::copy(out, here, bytes, kernels::Store::cached);
     return true;
   }
   return read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
@@ -71,10 +87,10 @@ void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t
   ends.store(std::max(heard_by, pace_call_ + calls_between_doubts), std::memory_order_release);
 }
 
-bool SharedGroup::is_pace_doubted() const noexcept {
+bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
   for (int peer = 0; peer < size(); ++peer) {
     const std::uint64_t ends = page(peer).pace_ends.load(std::memory_order_acquire);
-    if (ends > pace_call_ && ends <= calls_begun_) return true;
+    if (ends > pace_call_ && ends <= call) return true;
   }
   return false;
 }
@@ -110,6 +126,16 @@ void SharedGroup::announce() {
   // Read, modified and written, so that a sleeper counts itself before, and is seen, or after, and sees the arrival.
   if (bell.sleepers.fetch_add(0, std::memory_order_seq_cst) != 0) bell.wake();
   if (published_) published_();
+}
+
+std::optional<Round> SharedGroup::try_open(int slots) {
+  if (const std::optional<Round> needed = needed_for(round_ + 1, slots)) {
+    for (int peer = 0; peer < size(); ++peer) {
+      if (!has_reached(*needed, peer)) return std::nullopt;
+    }
+    known_ = *needed;
+  }
+  return ++round_;
 }
 
 void SharedGroup::wait_until_left(Round needed) {
@@ -169,7 +195,7 @@ std::string SharedGroup::Opening::what() const {
 }
 
 bool SharedGroup::Arrival::ready() {
-  while (group_.has_arrived(round_, peer_)) {
+  while (peer_ == group_.rank() || group_.has_arrived(round_, peer_)) {
     if (peer_ == last_) {
       if (everybody_) group_.known_ = std::max(group_.known_, round_);
       return true;
@@ -227,6 +253,14 @@ std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
     earliest = {peer, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
   }
   return earliest;
+}
+
+void SharedGroup::check_others() const {
+  std::atomic_thread_fence(std::memory_order_acquire);  // who fails says so before its memory may change
+  const std::optional<Failure> failure = failure_of_others();
+  if (!failure) return;
+  if (failure->text.empty()) throw MismatchFound();
+  throw GivenUp(static_cast<ErrorCode>(failure->code), communicator_rank(failure->rank), failure->text);
 }
 
 }  // namespace chorus

@@ -6,8 +6,11 @@
 #include "kernels/kernels.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
+#include "topology/node_shape.hpp"
 #include "transport/pace.hpp"
 #include "transport/shared_region.hpp"
+
+#include <chorus/error.hpp>
 
 #include <array>
 #include <atomic>
@@ -35,6 +38,11 @@ namespace chorus {
 /// The rank differs from others about the call; the table is made by whoever catches it.
 struct MismatchFound : std::exception {};
 
+/// Another rank has given the communicator up, and has told everybody.
+struct GivenUp : Error {
+  GivenUp(ErrorCode code, int rank, const std::string& why);
+};
+
 class SharedGroup {
  public:
   /// Where this rank stands among others, and what their memory is.
@@ -45,6 +53,8 @@ class SharedGroup {
     std::size_t slot_bytes = 0;           ///< length of one data slot; a multiple of 64
     bool direct = false;                  ///< true where pointers of one rank are valid in the others (threads)
     std::vector<std::int32_t> processes;  ///< per rank: its PID; empty where ranks cannot read each other's memory
+    std::vector<Window> windows;          ///< per rank: its registered memory; empty where `direct`
+    NodeShape shape = {};                 ///< how the node divides its ranks; the same on every rank
   };
   /// `waiter` is asked what to do while a rank waits. `published` (may be empty) is called after each arrival.
   SharedGroup(Members members, Waiter& waiter, std::function<void()> published = {});
@@ -62,12 +72,16 @@ class SharedGroup {
   [[nodiscard]] const Pace& pace() const noexcept { return pace_; }
   /// True where the ranks may have been moved since the last measurement, as much data has gone by, or a rank writes
   /// too slowly; the same on all ranks in the same call. Never where nothing was measured.
-  [[nodiscard]] bool is_pace_old() const noexcept {
-    return begun_bytes_ >= pace_lasts_to_ || (call_bytes_ >= streaming_from && is_pace_doubted());
+  [[nodiscard]] bool is_pace_old() const noexcept { return is_pace_old_in(calls_begun_, call_bytes_, begun_bytes_); }
+  /// What `is_pace_old` would say once `call` had begun.
+  [[nodiscard]] bool makes_pace_old(const Call& call) const noexcept {
+    return is_pace_old_in(calls_begun_ + 1, call.bytes(), begun_bytes_ + call.bytes());
   }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];
   }
+
+  [[nodiscard]] const NodeShape& shape() const noexcept { return members_.shape; }
 
   /// Begins a call: its signature goes into every arrival, its record is left for reports.
   void begin(const Call& call) noexcept;
@@ -76,7 +90,7 @@ class SharedGroup {
   class Arrival;
   /// Awaited, gives the number of the next round once this rank may write its line and its slot for it.
   [[nodiscard]] Opening open(int slots, Where where = Where::here());
-  /// Awaited after `arrive`, goes on when `peer`, or everybody, has arrived at `round`.
+  /// Awaited, goes on when `peer`, or everybody else, has arrived at `round`.
   [[nodiscard]] Arrival arrival(Round round, int peer, Where where = Where::here());
   [[nodiscard]] Arrival arrivals(Round round, Where where = Where::here());
   /// The same for the ranks before this one, which is not the first.
@@ -88,6 +102,8 @@ class SharedGroup {
     if (const std::optional<Round> needed = needed_for(round, slots)) wait_until_left(*needed);
     return round;
   }
+  /// The same where no rank has to be waited for.
+  [[nodiscard]] std::optional<Round> try_open(int slots);
   void wait_for_all(Round round) {
     for (int peer = 0; peer < size(); ++peer) {
       if (!has_arrived(round, peer)) wait_longer_for(round, peer);
@@ -125,6 +141,10 @@ class SharedGroup {
     return places_;
   }
   [[nodiscard]] std::span<const std::byte*> slots(Round round, std::size_t offset) noexcept;
+  /// Room for `count` such places, to be filled by the caller: at most one for each rank.
+  [[nodiscard]] std::span<const std::byte*> places(int count) noexcept {
+    return std::span(places_).first(static_cast<std::size_t>(count));
+  }
   /// Publishes this rank's payload and slot of `round`. The line of a later round, which others have read last, is on
   /// its way back meanwhile.
   void arrive(Round round) {
@@ -137,6 +157,14 @@ class SharedGroup {
     }
   }
 
+  /// Says that everybody has arrived at `round`, as this rank knows from others who had waited for others.
+  void know_arrivals(Round round) noexcept { known_ = std::max(known_, round); }
+
+  /// Notes that this rank reads so much of what `peer` has written: for those who count what crosses the machine.
+  void count_read(int peer, std::size_t bytes) noexcept { bytes_read_[static_cast<std::size_t>(peer)] += bytes; }
+  /// What it has noted, by rank.
+  [[nodiscard]] std::span<const std::uint64_t> bytes_read() const noexcept { return bytes_read_; }
+
   /// Copies `bytes` from `data` to `place` in a slot of this rank, in the faster way.
   void put(std::byte* place, const std::byte* data, std::size_t bytes) {
     if (bytes < streaming_from) return kernels::copy(place, data, bytes, kernels::Store::cached);
@@ -144,9 +172,13 @@ class SharedGroup {
     kernels::copy(place, data, bytes, way_);
   }
 
-  /// True where `read` works: the same on all ranks.
+  /// Where this rank finds the `bytes` at `there`, an address of `peer`'s; null unless they are registered memory
+  /// (chorus/memory.hpp), which all ranks find, or none.
+  [[nodiscard]] const std::byte* find(int peer, const std::byte* there, std::size_t bytes) const noexcept;
+  /// True where `read` works for all memory: the same on all ranks.
   [[nodiscard]] bool reads() const noexcept { return members_.direct || !members_.processes.empty(); }
-  /// Copies `bytes` at `there`, an address of `peer`'s, to `out`: a single copy. False where the system refuses it.
+  /// Copies `bytes` at `there`, an address of `peer`'s, to `out`: a single copy, without the system's help where `find`
+  /// finds them. False where the system refuses it.
   [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept;
 
   // For reports and failures; any time, any rank.
@@ -169,6 +201,9 @@ class SharedGroup {
   /// That of the rank that gave up in the earliest call, as the others' may follow from it. A rank that gave up in a
   /// later call than this one's does not count: it has done its part of this call.
   [[nodiscard]] std::optional<Failure> failure_of_others() const;
+  /// To be called when this rank has read another's own memory, and nothing else tells whether it was whole: throws the
+  /// failure of others, whose programs may have changed it by then.
+  void check_others() const;
   [[nodiscard]] Bell* bell_of(int rank) const noexcept { return &page(rank).bell; }
 
  private:
@@ -194,7 +229,11 @@ class SharedGroup {
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
   void announce();
   void put_timed(std::byte* place, const std::byte* data, std::size_t bytes);
-  [[nodiscard]] bool is_pace_doubted() const noexcept;
+  [[nodiscard]] bool is_pace_doubted(std::uint64_t call) const noexcept;
+  /// In the call of that number, which is so long; with it so much has been begun.
+  [[nodiscard]] bool is_pace_old_in(std::uint64_t call, std::size_t bytes, std::size_t begun) const noexcept {
+    return begun >= pace_lasts_to_ || (bytes >= streaming_from && is_pace_doubted(call));
+  }
 
   /// Below this many bytes plain stores are faster than streamed ones, or lose little.
   static constexpr std::size_t streaming_from = 4096;
@@ -217,6 +256,7 @@ class SharedGroup {
   std::size_t pace_lasts_to_ = std::numeric_limits<std::size_t>::max();
   Round known_ = 0;  // everybody has arrived at this round, so has left all before it
   std::vector<const std::byte*> places_;
+  std::vector<std::uint64_t> bytes_read_;
 };
 
 /// Waits until the next round may be opened.

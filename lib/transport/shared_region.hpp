@@ -21,6 +21,13 @@ inline constexpr std::size_t cell_bytes = 1024;
 /// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
 inline constexpr Round lines_fetched = 6;
 
+/// Memory of another process that this one has mapped: where it lies there, and here.
+struct Window {
+  std::uint64_t there = 0;
+  const std::byte* here = nullptr;
+  std::size_t bytes = 0;
+};
+
 /// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
 struct alignas(64) Line {
   std::atomic<std::uint64_t> word{0};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "task/task.hpp"
+#include "topology/binding.hpp"
 #include "transport/transport.hpp"
 
 #include <chrono>
@@ -31,8 +32,9 @@ class SimulatedWorld {
   struct Options {
     int ranks = 1;
     std::uint64_t seed = 1;
-    std::vector<int> nodes = {};    ///< the node of each rank; empty: all on one
-    std::size_t slot_bytes = 4096;  ///< length of a data slot, a multiple of 64; 0: no node has shared memory
+    std::vector<int> nodes = {};         ///< the node of each rank; empty: all on one
+    std::vector<Binding> bindings = {};  ///< where each rank is bound on its node; empty: they are not
+    std::size_t slot_bytes = 4096;       ///< length of a data slot, a multiple of 64; 0: no node has shared memory
     Link same_node = {std::chrono::nanoseconds(300), 10'000};
     Link other_node = {std::chrono::nanoseconds(1500), 12'500};
     VirtualTime overhead = std::chrono::nanoseconds(100);  ///< a rank's own time for each message and wake-up

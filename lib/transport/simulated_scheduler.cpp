@@ -25,7 +25,7 @@ class SimulatedWorld::Scheduler::RankTransport final : public Transport {
 SimulatedWorld::Scheduler::Scheduler(const Options& options)
     : options_(options),
       place_(ProcessMemory::number_nodes(options.nodes, options.ranks)),
-      memory_(place_, options.slot_bytes),
+      memory_(place_, options.slot_bytes, options.bindings),
       random_(options.seed),
       nodes_(static_cast<std::size_t>(std::ranges::max(place_)) + 1),
       ranks_(place_.size()) {

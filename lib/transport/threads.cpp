@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/threads.hpp"
 
+#include "topology/topology.hpp"
 #include "transport/communicator_state.hpp"
+#include "transport/gathering.hpp"
 #include "transport/mailbox.hpp"
+#include "transport/pace.hpp"
 #include "transport/process_memory.hpp"
 #include "transport/shared_group.hpp"
 
@@ -12,7 +15,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <span>
 #include <utility>
 
 namespace chorus {
@@ -21,8 +24,9 @@ struct ThreadWorld::State {
   explicit State(const Options& options)
       : nodes(ProcessMemory::number_nodes(options.nodes, options.ranks)),
         slot_bytes(options.slot_bytes),
+        pretended(!options.bindings.empty()),
         settings(options.settings),
-        memory(nodes, slot_bytes),
+        memory(nodes, slot_bytes, options.bindings),
         boxes(nodes.size()),
         deaths(nodes.size()) {}
 
@@ -33,13 +37,23 @@ struct ThreadWorld::State {
 
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(nodes.size()); }
   [[nodiscard]] Box& box(int rank) { return boxes[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] std::unique_ptr<SharedGroup> shared_group(int rank, Waiter& waiter) const {
+  /// `bindings`: those of the ranks of the node of `rank`, for a world that does not pretend; empty: not known.
+  [[nodiscard]] std::unique_ptr<SharedGroup> shared_group(int rank, Waiter& waiter,
+                                                          std::span<const Binding> bindings = {}) const {
     if (slot_bytes == 0) return nullptr;
-    return std::make_unique<SharedGroup>(memory.members(rank), waiter);
+    SharedGroup::Members members = memory.members(rank);
+    if (!settings.domains.empty()) {
+      members.shape = NodeShape::pretended(settings.domains, static_cast<int>(members.regions.size()));
+    } else if (!pretended) {
+      members.shape = NodeShape::of(bindings);
+    }
+    members.direct = settings.single_copy;
+    return std::make_unique<SharedGroup>(std::move(members), waiter);
   }
 
   std::vector<int> nodes;
   std::size_t slot_bytes;
+  bool pretended;  // where its ranks are bound
   Settings settings;
   ProcessMemory memory;
   std::deque<Box> boxes;
@@ -95,7 +109,12 @@ class ThreadTransport final : public Transport {
   OpenExchanges open_;
 };
 
-/// Nothing needs to be found out: the world knows all.
+/// What the thread of a rank tells the others when their communicator is set up.
+struct ThreadRecord {
+  Binding binding;
+  Pace pace;  ///< as it remembers it
+};
+
 class ThreadPeers final : public detail::Peers {
  public:
   ThreadPeers(std::shared_ptr<ThreadWorld::State> world, int rank) : world_(std::move(world)), rank_(rank) {}
@@ -103,18 +122,35 @@ class ThreadPeers final : public detail::Peers {
   [[nodiscard]] Settings own_settings() const override { return world_->settings; }
 
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override {
-    waiter.set_policy(WaitPolicy::of(transport.size(), static_cast<int>(std::thread::hardware_concurrency())));
+    std::vector<ThreadRecord> records(static_cast<std::size_t>(transport.size()));
+    records[static_cast<std::size_t>(rank_)] = {current_binding(this_machine()), remembered_pace()};
+    const Bytes table = std::as_writable_bytes(std::span(records));
+    co_await gather_records(transport, table);
+    const int cores = cores_available(bindings_of(records));
+    waiter.set_policy(WaitPolicy::of(transport.size(), cores));
     Shared shared;
+    shared.crowded = waiter.policy().oversubscribed();
     shared.nodes = world_->nodes;
-    shared.memory = world_->shared_group(rank_, waiter);
+    shared.memory = world_->shared_group(rank_, waiter, bindings_of(records, shared.nodes));
     shared.settings = world_->settings;
-    shared.notes = {fmt::format("the {} ranks are threads of one process", transport.size())};
+    const auto known = std::ranges::find_if(records, [](const ThreadRecord& record) { return record.pace.known(); });
+    if (known != records.end()) {
+      shared.pace = known->pace;
+    } else {
+      shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
+    }
+    remember_pace(shared.pace);
+    shared.notes = {
+        fmt::format("the {} ranks are threads of one process, which may use {} cores", transport.size(), cores)};
+    if (shared.crowded) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
     co_return shared;
   }
 
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& /*members*/,
                                                         const std::vector<int>& /*ranks*/) override {
-    throw Error(ErrorCode::not_supported, "communicators of threads cannot be split");
+    throw detail::Refusal(
+        ErrorCode::not_supported,
+        "a communicator of threads cannot be divided or copied; make another by thread_communicators");
   }
 
   std::string death_of(int rank) override {
@@ -137,6 +173,21 @@ class ThreadPeers final : public detail::Peers {
   }
 
  private:
+  [[nodiscard]] static std::vector<Binding> bindings_of(const std::vector<ThreadRecord>& records) {
+    std::vector<Binding> bindings;
+    for (const ThreadRecord& record : records) bindings.push_back(record.binding);
+    return bindings;
+  }
+  /// Those of the ranks on this rank's node.
+  [[nodiscard]] std::vector<Binding> bindings_of(const std::vector<ThreadRecord>& records,
+                                                 const std::vector<int>& nodes) const {
+    std::vector<Binding> bindings;
+    for (std::size_t rank = 0; rank < records.size(); ++rank) {
+      if (nodes[rank] == nodes[static_cast<std::size_t>(rank_)]) bindings.push_back(records[rank].binding);
+    }
+    return bindings;
+  }
+
   std::shared_ptr<ThreadWorld::State> world_;
   int rank_;
 };
@@ -153,9 +204,9 @@ std::unique_ptr<Transport> ThreadWorld::transport(int rank, Waiter& waiter) cons
   return transport;
 }
 
-Communicator ThreadWorld::communicator(int rank, std::shared_ptr<Engine> engine) const {
-  return Communicator(std::make_shared<detail::CommunicatorState>(
-      std::make_unique<ThreadTransport>(state_, rank), std::make_unique<ThreadPeers>(state_, rank), std::move(engine)));
+Communicator ThreadWorld::communicator(int rank, const std::shared_ptr<Engine>& engine) const {
+  return Communicator(std::make_shared<detail::CommunicatorState>(std::make_unique<ThreadTransport>(state_, rank),
+                                                                  std::make_unique<ThreadPeers>(state_, rank), engine));
 }
 
 void ThreadWorld::lose(int rank, const std::string& how) {

@@ -41,6 +41,7 @@ TEST(Settings, WithoutVariablesAreTheDefaults) {
   EXPECT_EQ(settings.stall_warning, 60s);
   EXPECT_EQ(settings.shared_memory, SharedMemory::automatic);
   EXPECT_EQ(settings.node_ranks, 0);
+  EXPECT_TRUE(settings.domains.empty());
   EXPECT_EQ(settings.tuning_file, "");
   EXPECT_EQ(settings.tuning, "");
   EXPECT_FALSE(settings.deterministic);
@@ -65,14 +66,15 @@ TEST(Settings, NameAnAlgorithmForEachCollective) {
 TEST(Settings, ReadEveryVariable) {
   const Settings settings =
       parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named", "CHORUS_SLOT_BYTES=64k",
-             "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=3", "CHORUS_TUNING_FILE=/a=b", "CHORUS_DETERMINISTIC=1",
-             "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
+             "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=3", "CHORUS_DOMAINS=8x4x2", "CHORUS_TUNING_FILE=/a=b",
+             "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
   EXPECT_EQ(settings.timeout, 2500ms);
   EXPECT_EQ(settings.stall_warning, 0ns);
   EXPECT_EQ(settings.shared_memory, SharedMemory::named);
   EXPECT_EQ(settings.slot_bytes, 65536U);
   EXPECT_FALSE(settings.single_copy);
   EXPECT_EQ(settings.node_ranks, 3);
+  EXPECT_EQ(settings.domains, (std::vector<int>{8, 4, 2}));
   EXPECT_EQ(settings.tuning_file, "/a=b");
   EXPECT_TRUE(settings.deterministic);
   EXPECT_TRUE(settings.reproducible);
@@ -127,6 +129,14 @@ TEST(Settings, RejectWhatIsNoNumberOfRanks) {
   }
 }
 
+TEST(Settings, RejectWhatDividesNoNode) {
+  for (const std::string value : {"", "8", "8x", "x8", "8x4x", "8x1", "8x-4", "2X2", "2x2x2x2x2x2", "1024x1025"}) {
+    EXPECT_EQ(rejection(("CHORUS_DOMAINS=" + value).c_str()),
+              "environment variable CHORUS_DOMAINS=" + value +
+                  ": expected 2 to 5 numbers of 2 or more, from the inside out, such as 8x4x2");
+  }
+}
+
 TEST(Settings, RejectUnknownWordsAndNameTheNearest) {
   EXPECT_EQ(rejection("CHORUS_SHARED_MEMORY=memdf"),
             "environment variable CHORUS_SHARED_MEMORY=memdf: expected auto, memfd, named or off; did you mean memfd?");
@@ -150,10 +160,10 @@ TEST(Settings, RejectUnknownVariablesAndNameTheNearest) {
 }
 
 TEST(Settings, AreTheSameOnTheOtherRanks) {
-  Settings settings =
-      parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
-             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=5",
-             "CHORUS_LOG=info", "CHORUS_CHECK=collective", "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
+  Settings settings = parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
+                             "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_SINGLE_COPY=0",
+                             "CHORUS_NODE_RANKS=5", "CHORUS_DOMAINS=2x3", "CHORUS_LOG=info", "CHORUS_CHECK=collective",
+                             "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
   settings.tuning = "{\"schema\": 1}\n\t\"\\ \xC3\xA4";
   const Settings other = Settings::from_json(settings.to_json());
   EXPECT_EQ(other.algorithm, settings.algorithm);
@@ -162,6 +172,7 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
   EXPECT_EQ(other.shared_memory, settings.shared_memory);
   EXPECT_EQ(other.slot_bytes, settings.slot_bytes);
   EXPECT_EQ(other.node_ranks, settings.node_ranks);
+  EXPECT_EQ(other.domains, settings.domains);
   EXPECT_EQ(other.single_copy, settings.single_copy);
   EXPECT_TRUE(other.compare);
   EXPECT_EQ(other.tuning, settings.tuning);

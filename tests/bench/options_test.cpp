@@ -49,11 +49,13 @@ TEST(CommandLine, HasTheOsuBenchmarksDefaults) {
 
 TEST(CommandLine, TakesEveryOption) {
   const Options options = parse({"reduce", "-m", "8:1K", "-i", "20", "-x", "0", "-c", "-f", "--compare", "native",
-                                 "--algorithm", "all", "--json", "a.json", "--plot", "a.svg"});
+                                 "--algorithm", "all", "--json", "a.json", "--plot", "a.svg", "--memory", "ordinary"});
   EXPECT_EQ(options.sizes.max, 1024U);
   EXPECT_EQ(options.iterations, 20U);
   EXPECT_EQ(options.warmup, 0U);
   EXPECT_TRUE(options.check && options.full && options.compare);
+  EXPECT_FALSE(options.registered);
+  EXPECT_TRUE(parse({"reduce", "--memory", "registered"}).registered);
   EXPECT_EQ(options.algorithm, "all");
   EXPECT_EQ(options.json_file, "a.json");
   EXPECT_EQ(options.plot_file, "a.svg");
@@ -93,6 +95,23 @@ TEST(CommandLine, MeasuresTheFloorOfOneCollectiveOrAll) {
   EXPECT_EQ(options.rows[0].name, "scan");
 }
 
+TEST(CommandLine, MeasuresTheOverlapOfOneCollectiveOrAll) {
+  const Options every = parse({"overlap", "-m", "8:64"});
+  EXPECT_EQ(every.rows.size(), table().size());
+  EXPECT_EQ(every.tests, 10U);
+  EXPECT_EQ(every.compute, Compute::busy);
+  EXPECT_FALSE(every.compare || every.full);
+  const Options options = parse(
+      {"overlap", "bcast", "--tests", "3", "--compute", "sleep", "--compare", "native", "-f", "--json", "a.json"});
+  EXPECT_EQ(options.measurement, Measurement::overlap);
+  ASSERT_EQ(options.rows.size(), 1U);
+  EXPECT_EQ(options.rows[0].name, "bcast");
+  EXPECT_EQ(options.tests, 3U);
+  EXPECT_EQ(options.compute, Compute::sleep);
+  EXPECT_TRUE(options.compare && options.full);
+  EXPECT_EQ(options.json_file, "a.json");
+}
+
 TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
   std::string text;
   ASSERT_FALSE(parse({"list"}, text));
@@ -111,6 +130,11 @@ TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({"regret", "alreduce"}), HasSubstr("did you mean 'allreduce'?"));
   EXPECT_THAT(refusal_of({"regret", "bcast", "--algorithm", "line"}), HasSubstr("--algorithm"));
   EXPECT_THAT(refusal_of({"floor", "bcast", "--reproducible"}), HasSubstr("--reproducible"));
+  EXPECT_EQ(refusal_of({"overlap", "bcast", "--tests", "0"}), "--tests must be at least 1, not 0");
+  EXPECT_THAT(refusal_of({"overlap", "bcast", "--compute", "lazily"}), HasSubstr("lazily"));
+  EXPECT_THAT(refusal_of({"overlap", "bcast", "--algorithm", "line"}), HasSubstr("--algorithm"));
+  EXPECT_THAT(refusal_of({"bcast", "--tests", "5"}), HasSubstr("--tests"));
+  EXPECT_THAT(refusal_of({"overlaps"}), HasSubstr("did you mean 'overlap'?"));
   EXPECT_THAT(refusal_of({"allreduce", "--algorithm", "ring2"}),
               HasSubstr("unknown allreduce algorithm 'ring2': did you mean 'ring'?"));
   EXPECT_THAT(refusal_of({"allreduce", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
@@ -132,6 +156,8 @@ TEST(CommandLine, AnswersHelpAndVersionWithATextOnly) {
   EXPECT_THAT(text, HasSubstr("Regret "));
   EXPECT_FALSE(parse({"floor", "--help"}, text));
   EXPECT_THAT(text, HasSubstr("Floor "));
+  EXPECT_FALSE(parse({"overlap", "--help"}, text));
+  EXPECT_THAT(text, HasSubstr("Tested "));
   EXPECT_FALSE(parse({"--version"}, text));
   EXPECT_THAT(text, testing::StartsWith("chorus-bench "));
 }

@@ -197,6 +197,38 @@ TEST_F(Program, MeasuresTheFloorOfEveryCollective) {
   }
 }
 
+TEST_F(Program, MeasuresTheOverlapOfEveryCollective) {
+  const Outcome outcome = run(3, "overlap -m 60:120 --compare native -i 3 -x 1 --json " + path("out.json"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("# chorus Allreduce Overlap Test v"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n# Progress thread: off"));
+  std::map<std::string, int> lines;
+  for (const nlohmann::json& line : objects(contents(path("out.json")))) {
+    ++lines[line.at("collective")];
+    EXPECT_EQ(line.at("valid"), true) << line;
+    for (const char* field : {"median_us", "nonblocking_median_us", "nonblocking_ratio", "persistent_median_us",
+                              "persistent_ratio", "compute_us", "native_nonblocking_median_us"}) {
+      EXPECT_GT(line.at(field), 0.0) << field << ": " << line;
+    }
+    for (const char* field : {"overlap_percent", "tested_overlap_percent", "native_overlap_percent"}) {
+      EXPECT_GE(line.at(field), 0.0) << field << ": " << line;
+      EXPECT_LE(line.at(field), 100.0) << field << ": " << line;
+    }
+  }
+  EXPECT_EQ(lines.size(), 17U);
+  for (const auto& [collective, sizes] : lines) EXPECT_EQ(sizes, collective == "barrier" ? 1 : 2) << collective;
+}
+
+TEST_F(Program, MeasuresTheOverlapThatAProgressThreadMakes) {
+  const Outcome outcome =
+      run(2, "overlap allreduce -m 16K:64K --compute sleep --tests 2 -f -i 5 -x 1", "env CHORUS_PROGRESS_THREAD=1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("\n# Progress thread: on.\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("for 2 ranks and 2 progress threads on the fullest node"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n# Compute: sleeping (the processor is free), "));
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("\n65536( +[0-9]+[.][0-9]+){16}\n"));
+}
+
 TEST_F(Program, MeasuresWithoutGnuplotAndSaysWhatToInstall) {
   const Outcome outcome = run(2, "reduce -m 4:8 -i 5 --plot " + path("out.svg"), "env PATH=/nonexistent");
   EXPECT_EQ(outcome.exit_code, 0);

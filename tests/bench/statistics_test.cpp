@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace chorus::bench {
@@ -95,6 +96,18 @@ TEST(RatioOfMedians, IsTheSameForTheSameSamples) {
   std::generate(b.begin(), b.end(), [&] { return noise(random); });
   EXPECT_EQ(ratio_of_medians(a, b).low, ratio_of_medians(a, b).low);
   EXPECT_DOUBLE_EQ(ratio_of_medians(a, b).value, quartiles(a).median / quartiles(b).median);
+}
+
+TEST(EstimateOfMedians, ComputesTheFigureOfEverySide) {
+  const std::vector<double> a(5, 7.0), b = {1, 2, 3, 4, 5}, c(5, 2.0);
+  const std::vector<std::span<const double>> sides = {a, b, c};
+  const Estimate figure = estimate_of_medians(
+      sides, [](std::span<const double> medians) { return 100 * medians[0] + 10 * medians[1] + medians[2]; });
+  EXPECT_DOUBLE_EQ(figure.value, 732);
+  EXPECT_GE(figure.low, 712);
+  EXPECT_LT(figure.low, 732);
+  EXPECT_GT(figure.high, 732);
+  EXPECT_LE(figure.high, 752);
 }
 
 TEST(GeometricMean, MultipliesAndTakesTheRoot) {

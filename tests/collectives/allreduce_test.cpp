@@ -2,6 +2,7 @@
 #include "base/bytes.hpp"
 #include "carry_out.hpp"
 #include "collectives/matrix.hpp"
+#include "worlds/divided_nodes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,10 +46,10 @@ void expect_close(const std::vector<float>& result, const std::vector<std::vecto
 
 TEST_P(Allreduce, GivesAllRanksTheSameBitsCloseToTheSum) {
   const auto [algorithm, kind, ranks] = GetParam();
-  for (const Layout& layout : layouts(ranks)) {
-    SCOPED_TRACE(layout.name);
+  for (const NamedWorld& named : every_world(ranks, kind)) {
+    SCOPED_TRACE(named.name);
     for (const std::size_t count : {1, 8, 100, 2000}) {
-      const auto world = make_world({kind, ranks, layout.nodes, slot_bytes});
+      const auto world = make_world(named.options);
       const Call call{Collective::allreduce, DataType::float32, ReduceOp::sum, 0, count};
       if (!algorithm->applies(problem_of(call, world->transport(0)))) continue;
       const auto inputs = random_inputs(ranks, count);

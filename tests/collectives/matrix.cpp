@@ -7,6 +7,7 @@
 #include "collectives/prepared_call.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/simulated.hpp"
+#include "worlds/divided_nodes.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@
 namespace chorus::test {
 namespace {
 
-constexpr int many_ranks[] = {13, 16, 17};
+constexpr int many_ranks[] = {12, 13, 16, 17};
 constexpr int seeds = 50;
 
 /// The calls of a series in one world, one after another on every rank.
@@ -28,10 +29,7 @@ class Series {
   /// Adds a call where the algorithm applies; each with the next offsets.
   void add(const Call& call, bool in_place) {
     if (!case_.algorithm->applies(problem_of(call, world_.transport(0)))) return;
-    const std::size_t element = size_of(call.type);
-    const std::size_t offsets[] = {0, element, 3 * element, 1, 2 * element, 7};
-    const std::size_t number = calls_.size();
-    calls_.emplace_back(call, case_.ranks, Placement{in_place, offsets[number % 6], offsets[number / 6 % 6]});
+    calls_.emplace_back(call, case_.ranks, Placement::of_call(calls_.size(), in_place, size_of(call.type)));
   }
 
   void run() {
@@ -58,6 +56,49 @@ std::vector<bool> in_place_or_not(Collective collective) {
 
 std::vector<std::size_t> all_counts(Collective collective, int ranks, DataType type) {
   return collective == Collective::barrier ? std::vector<std::size_t>{0} : counts_for(ranks, type);
+}
+
+/// Divided nodes, for an algorithm that does not apply without: others need no test there.
+std::vector<DividedNode> nodes_needed(const MatrixCase& matrix_case, Collective collective) {
+  const Problem undivided{.call = {collective, DataType::float32, ReduceOp::sum, 0, 1},
+                          .ranks = matrix_case.ranks,
+                          .largest_node = matrix_case.ranks,
+                          .shared = true,
+                          .slot_bytes = slot_bytes,
+                          .single_copy = true};
+  if (matrix_case.algorithm->applies(undivided)) return {};
+  return divided_nodes(matrix_case.ranks);
+}
+
+/// On `node`.
+WorldOptions on(const DividedNode& node, const MatrixCase& matrix_case) {
+  return {.kind = matrix_case.kind, .ranks = matrix_case.ranks, .slot_bytes = slot_bytes, .bindings = node.bindings};
+}
+
+void run_counts(World& world, Collective collective, const MatrixCase& matrix_case) {
+  Series series(world, matrix_case);
+  for (const std::size_t count : all_counts(collective, matrix_case.ranks, DataType::float32)) {
+    for (const int root : roots_for(collective, matrix_case.ranks)) {
+      for (const bool in_place : in_place_or_not(collective)) {
+        series.add({collective, DataType::float32, ReduceOp::sum, root, count}, in_place);
+      }
+    }
+  }
+  series.run();
+}
+
+void run_types(World& world, Collective collective, const MatrixCase& matrix_case) {
+  Series series(world, matrix_case);
+  bool in_place = false;
+  for (int type = 0; type < static_cast<int>(DataType::opaque); ++type) {
+    for (const ReduceOp op : ops_for(collective, static_cast<DataType>(type))) {
+      for (const std::size_t count : {std::size_t{3}, std::size_t{150}}) {
+        in_place = !in_place || collective == Collective::bcast;
+        series.add({collective, static_cast<DataType>(type), op, matrix_case.ranks - 1, count}, in_place);
+      }
+    }
+  }
+  series.run();
 }
 
 }  // namespace
@@ -115,15 +156,12 @@ void check_counts(Collective collective, const MatrixCase& matrix_case) {
   for (const Layout& layout : layouts(matrix_case.ranks)) {
     SCOPED_TRACE(layout.name);
     const auto world = make_world({matrix_case.kind, matrix_case.ranks, layout.nodes, slot_bytes});
-    Series series(*world, matrix_case);
-    for (const std::size_t count : all_counts(collective, matrix_case.ranks, DataType::float32)) {
-      for (const int root : roots_for(collective, matrix_case.ranks)) {
-        for (const bool in_place : in_place_or_not(collective)) {
-          series.add({collective, DataType::float32, ReduceOp::sum, root, count}, in_place);
-        }
-      }
-    }
-    ASSERT_NO_THROW(series.run());
+    ASSERT_NO_THROW(run_counts(*world, collective, matrix_case));
+  }
+  for (const DividedNode& node : nodes_needed(matrix_case, collective)) {
+    SCOPED_TRACE(node.name);
+    const auto world = make_world(on(node, matrix_case));
+    ASSERT_NO_THROW(run_counts(*world, collective, matrix_case));
   }
 }
 
@@ -132,37 +170,37 @@ void check_types(Collective collective, const MatrixCase& matrix_case) {
   const auto& layout = placements[static_cast<std::size_t>(matrix_case.ranks) % placements.size()];
   for (const std::vector<int>& nodes : {std::vector<int>{}, layout.nodes}) {
     const auto world = make_world({matrix_case.kind, matrix_case.ranks, nodes, slot_bytes});
-    Series series(*world, matrix_case);
-    bool in_place = false;
-    for (int type = 0; type < static_cast<int>(DataType::opaque); ++type) {
-      for (const ReduceOp op : ops_for(collective, static_cast<DataType>(type))) {
-        for (const std::size_t count : {std::size_t{3}, std::size_t{150}}) {
-          in_place = !in_place || collective == Collective::bcast;
-          series.add({collective, static_cast<DataType>(type), op, matrix_case.ranks - 1, count}, in_place);
-        }
-      }
-    }
-    ASSERT_NO_THROW(series.run());
+    ASSERT_NO_THROW(run_types(*world, collective, matrix_case));
+  }
+  for (const DividedNode& node : nodes_needed(matrix_case, collective)) {
+    SCOPED_TRACE(node.name);
+    const auto world = make_world(on(node, matrix_case));
+    ASSERT_NO_THROW(run_types(*world, collective, matrix_case));
   }
 }
 
 void check_seeds(Collective collective, const MatrixCase& matrix_case) {
-  const bool few = matrix_case.ranks >= 2 && matrix_case.ranks <= 5;
+  const bool few = matrix_case.ranks >= 2 && (matrix_case.ranks <= 5 || !nodes_needed(matrix_case, collective).empty());
   if (matrix_case.kind != WorldKind::simulated || !few) return;
   const auto placements = layouts(matrix_case.ranks);
+  const auto divided = nodes_needed(matrix_case, collective);
   for (int seed = 0; seed < seeds; ++seed) {
-    const auto& nodes = placements[static_cast<std::size_t>(seed) % placements.size()].nodes;
-    SimulatedWorld world({.ranks = matrix_case.ranks,
-                          .seed = static_cast<std::uint64_t>(seed),
-                          .nodes = nodes,
-                          .slot_bytes = slot_bytes,
-                          .slow = {{seed % matrix_case.ranks, 30}}});
+    const auto number = static_cast<std::size_t>(seed);
+    SimulatedWorld world(
+        {.ranks = matrix_case.ranks,
+         .seed = static_cast<std::uint64_t>(seed),
+         .nodes = divided.empty() ? placements[number % placements.size()].nodes : std::vector<int>(),
+         .bindings = divided.empty() ? std::vector<Binding>() : divided[number % divided.size()].bindings,
+         .slot_bytes = slot_bytes,
+         .slow = {{seed % matrix_case.ranks, 30}}});
     std::vector<PreparedCall> calls;
     for (const std::size_t some : {5, 1, 700, 9}) {
       const std::size_t count = collective == Collective::barrier ? 0 : some;
       const Call call{collective, DataType::int32, ReduceOp::sum, seed % matrix_case.ranks, count};
       if (!matrix_case.algorithm->applies(problem_of(call, world.transport(0)))) continue;
-      calls.emplace_back(call, matrix_case.ranks, Placement{collective == Collective::bcast, 0, 0});
+      const Placement placement{.in_place = collective == Collective::bcast,
+                                .registered = static_cast<Registered>(seed % 3)};
+      calls.emplace_back(call, matrix_case.ranks, placement);
     }
     const auto report = world.run([&](Transport& transport) -> Task<> {
       for (const PreparedCall& call : calls) co_await perform(*matrix_case.algorithm, transport, call);

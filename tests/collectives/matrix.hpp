@@ -24,7 +24,7 @@ struct MatrixCase {
   WorldKind kind = WorldKind::simulated;
   int ranks = 1;
 };
-/// Each algorithm on 1 to 8 ranks of both worlds, and on 13, 16 and 17 simulated ones.
+/// Each algorithm on 1 to 8 ranks of both worlds, and on 12, 13, 16 and 17 simulated ones.
 [[nodiscard]] std::vector<MatrixCase> matrix_of(Collective collective);
 /// "ring_simulated_5".
 [[nodiscard]] std::string name_of(const testing::TestParamInfo<MatrixCase>& info);

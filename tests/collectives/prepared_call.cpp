@@ -19,6 +19,8 @@ constexpr std::size_t guard_bytes = 64;
 constexpr std::size_t largest_offset = 64;
 constexpr std::byte guard{0xA5};
 
+constexpr std::size_t registered_bytes = std::size_t{16} << 10U;  // at least
+
 bool is_guard(std::byte value) { return value == guard; }
 
 /// Blocks that a rank gives and gets.
@@ -95,8 +97,10 @@ PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placeme
                           call.type)) {}
 
 std::string PreparedCall::describe() const {
-  return fmt::format("{}{}, offsets {} and {} bytes, {} ranks", chorus::describe(call_),
-                     placement_.in_place ? " in place" : "", placement_.in_offset, placement_.out_offset, ranks_);
+  constexpr const char* registered[] = {"no", "some", "all"};
+  return fmt::format("{}{}, offsets {} and {} bytes, {} ranks, {} buffers registered", chorus::describe(call_),
+                     placement_.in_place ? " in place" : "", placement_.in_offset, placement_.out_offset, ranks_,
+                     registered[static_cast<std::size_t>(placement_.registered)]);
 }
 
 std::size_t PreparedCall::in_count(int rank) const noexcept { return shape_of(call_, ranks_, rank).in * call_.count; }
@@ -124,8 +128,21 @@ std::span<const std::byte> PreparedCall::expected(int rank) const {
                                     bytes);
 }
 
-RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset)
-    : bytes_(bytes), memory_(bytes + 2 * guard_bytes + 64 + largest_offset, guard) {
+Placement Placement::of_call(std::size_t number, bool in_place, std::size_t element) {
+  const std::size_t offsets[] = {0, element, 3 * element, 1, 2 * element, 7};
+  return {in_place, offsets[number % 6], offsets[number / 6 % 6],
+          static_cast<Registered>((number / 2 + number / 6) % 3)};
+}
+
+RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset, bool registered) : bytes_(bytes) {
+  const std::size_t all = bytes + 2 * guard_bytes + 64 + largest_offset;
+  if (registered) {
+    registered_.assign(std::max(all, registered_bytes), guard);
+    memory_ = registered_;
+  } else {
+    ordinary_.assign(all, guard);
+    memory_ = ordinary_;
+  }
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data() + guard_bytes);
   begin_ = guard_bytes + (64 - address % 64) % 64 + offset;
 }
@@ -140,11 +157,12 @@ RankBuffers::RankBuffers(const PreparedCall& prepared, int rank)
     : prepared_(prepared),
       rank_(rank),
       input_(prepared.input(rank)),
-      in_(prepared.placement().in_place ? 0 : input_.size(), prepared.placement().in_offset),
+      in_(prepared.placement().in_place ? 0 : input_.size(), prepared.placement().in_offset,
+          is_registered(prepared, rank)),
       out_(prepared.placement().in_place
                ? std::max(prepared.in_count(rank), prepared.out_count(rank)) * size_of(prepared.call().type)
                : prepared.out_count(rank) * size_of(prepared.call().type),
-           prepared.placement().out_offset) {
+           prepared.placement().out_offset, is_registered(prepared, rank)) {
   if (input_.empty()) return;
   const Call& call = prepared.call();
   const bool own_block =
@@ -161,6 +179,11 @@ Arguments RankBuffers::arguments() {
   const bool gives_only =
       (call.collective == Collective::reduce || call.collective == Collective::gather) && rank_ != call.root;
   return {.call = call, .in = in_.data(), .out = gives_only ? nullptr : out_.data()};
+}
+
+bool RankBuffers::is_registered(const PreparedCall& prepared, int rank) noexcept {
+  const Registered registered = prepared.placement().registered;
+  return registered == Registered::all || (registered == Registered::some && rank % 2 == 1);
 }
 
 bool RankBuffers::must_keep_input() const noexcept {

@@ -3,18 +3,28 @@
 
 #include "algorithm.hpp"
 
+#include <chorus/memory.hpp>
+
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace chorus::test {
 
+/// Whose buffers are registered memory: nobody's, those of every other rank, or everybody's.
+enum class Registered : std::uint8_t { none, some, all };
+
 /// How a call's buffers lie in memory.
 struct Placement {
   bool in_place = false;
   std::size_t in_offset = 0;  ///< bytes after a 64-byte boundary
   std::size_t out_offset = 0;
+  Registered registered = Registered::none;
+
+  /// That of the call with this number in a series: in turn all ways, whose offsets suit elements of `element` bytes.
+  [[nodiscard]] static Placement of_call(std::size_t number, bool in_place, std::size_t element);
 };
 
 /// A call with what every rank puts in and what it must get. Shared by all ranks; does not change.
@@ -58,17 +68,20 @@ class RankBuffers {
   /// Memory with a pattern before and after it.
   class Guarded {
    public:
-    Guarded(std::size_t bytes, std::size_t offset);
+    Guarded(std::size_t bytes, std::size_t offset, bool registered);
     [[nodiscard]] std::byte* data() noexcept { return memory_.data() + begin_; }
-    [[nodiscard]] std::span<const std::byte> content() const noexcept { return {memory_.data() + begin_, bytes_}; }
+    [[nodiscard]] std::span<const std::byte> content() const noexcept { return memory_.subspan(begin_, bytes_); }
     [[nodiscard]] bool intact() const noexcept;
 
    private:
     std::size_t bytes_;
-    std::vector<std::byte> memory_;
+    std::vector<std::byte> ordinary_;
+    std::vector<std::byte, Allocator<std::byte>> registered_;
+    std::span<std::byte> memory_;  // one of them
     std::size_t begin_;
   };
 
+  [[nodiscard]] static bool is_registered(const PreparedCall& prepared, int rank) noexcept;
   [[nodiscard]] bool must_keep_input() const noexcept;
 
   const PreparedCall& prepared_;

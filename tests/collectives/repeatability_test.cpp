@@ -8,6 +8,7 @@
 #include "collectives/matrix.hpp"
 #include "collectives/oracle.hpp"
 #include "wider_elements.hpp"
+#include "worlds/divided_nodes.hpp"
 
 #include <chorus/exact_sum.hpp>
 
@@ -105,8 +106,9 @@ class Reproducible : public testing::TestWithParam<std::tuple<Collective, int>> 
 TEST_P(Reproducible, HasTheBitsOfTheExactSumByEveryAlgorithm) {
   const auto [collective, ranks] = GetParam();
   int performed = 0;
-  for (const Layout& layout : layouts(ranks)) {
-    const std::unique_ptr<World> world = make_world({.ranks = ranks, .nodes = layout.nodes});
+  for (const NamedWorld& named : every_world(ranks)) {
+    SCOPED_TRACE(named.name);
+    const std::unique_ptr<World> world = make_world(named.options);
     for (const Algorithm* const algorithm : algorithms(collective)) {
       for (const DataType type : {DataType::float32, DataType::float64, DataType::complex64, DataType::complex128}) {
         for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average}) {

@@ -17,15 +17,15 @@ may_include = {
     "examples": ["include"],
     "bench": ["collectives", "lib", "include"],
     "tools": ["collectives", "lib", "include"],
-    "tests": ["bench", "tools", "collectives", "lib", "include"],
+    "tests": ["bench", "tools", "strategies", "collectives", "lib", "include"],
 }
 # The other packages' headers, by how their names begin, and the paths that may include them.
 packages = {
     "mpi.h": ["lib/transport/", "lib/preload/", "include/chorus/interop/", "bench/", "examples/", "tests/"],
     "hwloc": ["lib/topology/", "tests/"],
     "hwy/": ["lib/kernels/", "tests/kernels/"],
-    "fmt/": ["lib/", "collectives/", "tools/", "bench/", "examples/", "tests/"],
-    "nlohmann/": ["lib/", "collectives/", "tools/", "bench/", "tests/"],
+    "fmt/": ["lib/", "collectives/", "strategies/", "tools/", "bench/", "examples/", "tests/"],
+    "nlohmann/": ["lib/", "collectives/", "strategies/", "tools/", "bench/", "tests/"],
     "CLI/": ["tools/", "bench/", "examples/"],
     "Eigen/": ["examples/", "include/chorus/interop/", "tests/"],
     "unsupported/Eigen/": ["include/chorus/interop/", "tests/"],
@@ -33,7 +33,10 @@ packages = {
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
 }
-operating_system = ["lib/", "tools/", "bench/", "examples/", "tests/"]
+# What stands on the library: neither it nor its public headers may include these.
+above_the_library = "include/chorus/strategies/"
+below_the_strategies = ("lib/", "collectives/", "include/")
+operating_system = ["lib/", "strategies/resolvers/", "tools/", "bench/", "examples/", "tests/"]
 longest_file = 400
 longest_algorithm = 150
 
@@ -93,6 +96,18 @@ def direction(tree):
                 yield path, number, f"includes {name}, which is no file of the project"
             elif target.split("/")[0] not in [top, *may_include[top]]:
                 yield path, number, f"{top} must not include {target}"
+
+
+def strategies(tree):
+    """The strategies stand on the library's public headers, which do not know them; those of interop may join both."""
+    apart = (above_the_library, "include/chorus/interop/")
+    for path in tree.cpp():
+        if not path.startswith(below_the_strategies) or path.startswith(apart):
+            continue
+        for number, name, _ in tree.includes(path):
+            target = tree.resolve(path, name)
+            if target is not None and target.startswith(above_the_library):
+                yield path, number, f"must not include {target}: strategies stand on the library"
 
 
 def vendors(tree):
@@ -179,7 +194,7 @@ def algorithms(tree):
         yield "collectives/meson.build", 1, f"lists {path}, which is not there"
 
 
-rules = [direction, vendors, cycles, lengths, heads, finished_work, algorithms]
+rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms]
 
 
 def violations(root):

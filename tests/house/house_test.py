@@ -22,6 +22,10 @@ good = {
     "lib/base/call.hpp": header,
     "lib/base/call.cpp": head + '#include "call.hpp"\n#include "base/call.hpp"\n#include <unistd.h>\n',
     "lib/kernels/copy-inl.hpp": head + "#include <hwy/highway.h>\n",
+    "include/chorus/strategies/resolver.hpp": header + "#include <chorus/bcast.hpp>\n",
+    "strategies/resolvers/resolver.cpp": head + "#include <chorus/strategies/resolver.hpp>\n"
+                                         '#include "resolvers/launch.hpp"\n#include <fmt/format.h>\n',
+    "strategies/resolvers/launch.hpp": header,
     "tools/chorus_info/plan.hpp": header + '#include "algorithm.hpp"\n',
     "tests/tools/plan_test.cpp": head + '#include "plan.hpp"\n#include <gtest/gtest.h>\n',
     "examples/sum/main.cpp": head + "#include <chorus/bcast.hpp>\n#include <mpi.h>\n",
@@ -59,6 +63,28 @@ class House(unittest.TestCase):
     def test_examples_see_public_headers_only(self):
         self.expect({"examples/sum/main.cpp": head + '#include "plan.hpp"\n'},
                     "examples/sum/main.cpp:2: examples must not include tools/chorus_info/plan.hpp")
+
+    def test_strategies_see_public_headers_and_their_own_only(self):
+        self.expect({"strategies/mirrored.cpp": head + '#include "base/call.hpp"\n#include "algorithm.hpp"\n'
+                                                '#include "resolvers/launch.hpp"\n#include <mpi.h>\n'},
+                    "strategies/mirrored.cpp:2: strategies must not include lib/base/call.hpp",
+                    "strategies/mirrored.cpp:3: strategies must not include collectives/algorithm.hpp",
+                    "strategies/mirrored.cpp:5: must not include <mpi.h>")
+
+    def test_nobody_below_knows_the_strategies(self):
+        include = "#include <chorus/strategies/resolver.hpp>\n"
+        self.expect({"lib/base/call.hpp": header + include, "collectives/bcast/ring.cpp": head + include,
+                     "include/chorus/bcast.hpp": header + include.replace("resolver", "detail/plan"),
+                     "include/chorus/strategies/detail/plan.hpp": header, "tests/tools/plan_test.cpp": head + include},
+                    *(f"{path}: must not include include/chorus/strategies/{name}.hpp: strategies stand on the library"
+                      for path, name in (("collectives/bcast/ring.cpp:2", "resolver"),
+                                         ("include/chorus/bcast.hpp:3", "detail/plan"),
+                                         ("lib/base/call.hpp:3", "resolver"))))
+
+    def test_only_resolvers_call_the_operating_system(self):
+        self.expect({"strategies/resolvers/resolver.cpp": head + "#include <unistd.h>\n",
+                     "strategies/mirrored.cpp": head + "#include <unistd.h>\n"},
+                    "strategies/mirrored.cpp:2: must not include <unistd.h>")
 
     def test_nobody_includes_tests(self):
         self.expect({"tests/worlds.hpp": header, "tools/chorus_info/plan.hpp": header + '#include "worlds.hpp"\n'},

@@ -2,6 +2,7 @@
 // A rank that does not call: the others say so, and give up where there is a time limit.
 
 #include "mpi/job.hpp"
+#include "mpi/waiting.hpp"
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -26,55 +26,7 @@ using namespace std::chrono_literals;
 constexpr auto limit = 500ms;
 constexpr double latest_s = 2;
 
-/// All ranks of the job. Never freed, as collectives of MPI may be left on it that not all ranks have called.
-MPI_Comm lasting_comm() {
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  return comm;
-}
-
 int missing_rank() { return job_size() - 1; }
-
-/// What the other ranks wait in. Of `native` the buffer must stay, as MPI cannot take back what has begun.
-struct Waiting {
-  const char* name;
-  std::string_view algorithm;
-  std::size_t count;
-  bool nonblocking = false;
-};
-void PrintTo(const Waiting& waiting, std::ostream* stream) { *stream << waiting.name; }
-
-constexpr Waiting waitings[] = {
-    {"short", "", 1},          {"long", "", 100'000},           {"ring", "ring", 1000},
-    {"native", "native", 100}, {"nonblocking", "", 1000, true},
-};
-
-void make_call(const Communicator& comm, const Waiting& waiting, const CollectiveOptions& common = {}) {
-  static auto* const buffers = new std::deque<std::vector<float>>;
-  std::vector<float>& data = buffers->emplace_back(waiting.count, 1.0F);
-  CollectiveOptions options = common;
-  options.algorithm = waiting.algorithm;
-  if (waiting.nonblocking) {
-    iallreduce(comm, data, ReduceOp::sum, options).wait();
-  } else {
-    allreduce(comm, data, ReduceOp::sum, options);
-  }
-}
-
-/// Which ranks share memory.
-struct Placing {
-  const char* name;
-  const char* node_ranks;
-  const char* shared_memory;
-};
-void PrintTo(const Placing& placing, std::ostream* stream) { *stream << placing.name; }
-
-constexpr Placing placings[] = {
-    {"one_node", "100", "auto"},
-    {"nodes_of_2", "2", "auto"},
-    {"nodes_of_1", "1", "auto"},
-    {"no_shared_memory", "100", "off"},
-};
 
 class Deadline : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
  protected:

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/memory.hpp>
 #include <chorus/reduce_op.hpp>
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
+#include <new>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -27,6 +31,27 @@ struct Op {
   ReduceOp op;
   MPI_Op mpi;
 };
+
+/// Memory of which each piece is registered or not, by chance.
+template <class T>
+struct DrawnAllocator {
+  using value_type = T;
+
+  T* allocate(std::size_t count) {
+    static std::mt19937 coin(std::random_device{}());
+    const std::size_t bytes = std::max(count * sizeof(T), std::size_t{16} << 10U);  // none shorter is registered
+    void* const data = coin() % 2 == 0 ? chorus::allocate(bytes) : std::malloc(bytes);
+    if (data == nullptr) throw std::bad_alloc();
+    return static_cast<T*>(data);
+  }
+  void deallocate(T* data, std::size_t /*count*/) noexcept {
+    if (is_registered(data, 1)) return chorus::deallocate(data);
+    std::free(data);
+  }
+  friend bool operator==(const DrawnAllocator& /*left*/, const DrawnAllocator& /*right*/) noexcept { return true; }
+};
+template <class T>
+using Values = std::vector<T, DrawnAllocator<T>>;
 
 /// What all ranks draw alike, and what each draws for itself.
 struct Draw {
@@ -51,8 +76,8 @@ struct Draw {
     return op;
   }
   template <class T>
-  std::vector<T> values(std::size_t length) {
-    std::vector<T> values(length);
+  Values<T> values(std::size_t length) {
+    Values<T> values(length);
     for (T& value : values) value = static_cast<T>(alone() % (largest + 1));
     return values;
   }

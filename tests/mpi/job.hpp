@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chorus/error.hpp>
+#include "worlds/outcome.hpp"
+#include "worlds/scoped_variable.hpp"
 
 #include <mpi.h>
-
-#include <chrono>
-#include <optional>
-#include <string>
-#include <vector>
 
 // What tests need that run on every rank of an MPI job. Every rank runs the same tests in the same order.
 namespace chorus::test {
@@ -29,41 +25,5 @@ class OwnedComm {
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
-
-/// Sets an environment variable of this process until it is destroyed.
-class ScopedVariable {
- public:
-  ScopedVariable(std::string name, const std::string& value);
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
-  ~ScopedVariable();
-
- private:
-  std::string name_;
-  std::optional<std::string> before_;
-};
-
-/// How a call ended: `code` is empty where it threw nothing.
-struct Outcome {
-  std::optional<ErrorCode> code;
-  std::string text;
-  std::chrono::duration<double> took{};
-};
-template <class Function>
-[[nodiscard]] Outcome outcome_of(Function&& function) {
-  const auto began = std::chrono::steady_clock::now();
-  Outcome outcome;
-  try {
-    function();
-  } catch (const Error& error) {
-    outcome.code = error.code();
-    outcome.text = error.what();
-  }
-  outcome.took = std::chrono::steady_clock::now() - began;
-  return outcome;
-}
-
-/// Fails the test unless `outcome` is an Error with `code` whose text has all of `words`.
-void expect_error(const Outcome& outcome, ErrorCode code, const std::vector<std::string>& words);
 
 }  // namespace chorus::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of which the last rank stops in the middle. Each other rank writes what its next call said, and after what
 // time, into a file: launchers lose output when a rank dies.
-//   lost_rank killed|killed_while_read|stopped FOLDER
+//   lost_rank killed|killed_while_read|killed_while_lending|stopped FOLDER
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
@@ -33,17 +33,26 @@ void reduce(const chorus::Communicator& comm) {
   }
 }
 
-/// Calls in the middle of which the last rank is killed.
+/// Kills the last rank in the middle of the calls that follow.
+void kill_the_last(const chorus::Communicator& comm) {
+  if (comm.rank() != comm.size() - 1) return;
+  std::thread([] {
+    std::this_thread::sleep_for(100ms);
+    raise(SIGKILL);
+  }).detach();
+}
+
 void gather_long_blocks(const chorus::Communicator& comm) {
   const std::vector<char> mine(std::size_t{8} << 20U);
   std::vector<char> all(mine.size() * static_cast<std::size_t>(comm.size()));
-  if (comm.rank() == comm.size() - 1) {
-    std::thread([] {
-      std::this_thread::sleep_for(100ms);
-      raise(SIGKILL);
-    }).detach();
-  }
+  kill_the_last(comm);
   for (;;) chorus::allgather(comm, mine, all, {.algorithm = "single_copy"});
+}
+
+void reduce_lent_data(const chorus::Communicator& comm) {
+  std::vector<double, chorus::Allocator<double>> data(std::size_t{1} << 20U, 1);
+  kill_the_last(comm);
+  for (;;) chorus::allreduce(comm, data, chorus::ReduceOp::max, {.algorithm = "shared"});
 }
 
 /// Writes how the calls end.
@@ -67,6 +76,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const bool killed = std::string_view(argv[1]) != "stopped";
   const bool while_read = std::string_view(argv[1]) == "killed_while_read";
+  const bool while_lending = std::string_view(argv[1]) == "killed_while_lending";
   const std::string folder = argv[2];
   const chorus::Communicator comm = chorus::Communicator::world();
   const int last = comm.size() - 1;
@@ -74,14 +84,14 @@ int main(int argc, char** argv) {
   chorus::bcast(comm, std::span<int>(&process, 1), last);
   chorus::barrier(comm);
   if (comm.rank() == 0) std::ofstream(folder + "/pid") << process << '\n';
-  if (comm.rank() == last && !while_read) raise(killed ? SIGKILL : SIGSTOP);
+  if (comm.rank() == last && !while_read && !while_lending) raise(killed ? SIGKILL : SIGSTOP);
   if (!killed && comm.rank() == 0) {
     std::thread([process] {
       std::this_thread::sleep_for(1s);
       kill(process, SIGCONT);
     }).detach();
   }
-  report(comm, folder, while_read ? gather_long_blocks : reduce);
+  report(comm, folder, while_read ? gather_long_blocks : while_lending ? reduce_lent_data : reduce);
   if (killed) {
     std::this_thread::sleep_for(2s);  // the others are to see one rank lost
     _exit(0);                         // MPI_Finalize would wait for it

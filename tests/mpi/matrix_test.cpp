@@ -68,11 +68,7 @@ class Matrix : public testing::TestWithParam<std::tuple<Collective, Cut>> {
 };
 
 void Matrix::check(const Call& call, bool in_place) {
-  const std::size_t element = size_of(call.type);
-  const std::size_t offsets[] = {0, element, 3 * element, 1, 2 * element, 7};
-  const Placement placement{in_place, offsets[calls_ % 6], offsets[calls_ / 6 % 6]};
-  ++calls_;
-  const PreparedCall prepared(call, ranks(), placement);
+  const PreparedCall prepared(call, ranks(), Placement::of_call(calls_++, in_place, size_of(call.type)));
   check_with(prepared, {});
   const Problem problem = problem_of(call, comm_.state().transport());
   for (const Algorithm* algorithm : algorithms(call.collective)) {

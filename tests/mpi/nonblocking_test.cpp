@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -116,6 +117,48 @@ TEST_F(Requests, FinishWhenTheyAreOverwritten) {
   batch_.check();
   EXPECT_TRUE(request.test());
   request.wait();
+}
+
+/// Ends each of `requests` in a way of this rank's own.
+void end_in_any_way(std::vector<Request> requests, std::mt19937& random) {
+  std::ranges::shuffle(requests, random);
+  for (Request& request : requests) {
+    switch (random() % 3) {
+      case 0:
+        request.wait();
+        break;
+      case 1:
+        while (!request.test()) {
+        }
+        break;
+      default:
+        break;  // its destructor waits
+    }
+  }
+}
+
+TEST_F(Requests, ThatFindNothingElseUnderWayEndInAnyWay) {
+  std::mt19937 common(1);
+  std::mt19937 own(100 + static_cast<unsigned>(job_rank()));
+  barrier(comm_);
+  for (int repetition = 0; repetition < 600; ++repetition) {
+    constexpr std::size_t counts[] = {0, 1, 5, 7, 100, 900};
+    Call call{static_cast<Collective>(common() % even_collective_count), DataType::int64, ReduceOp::sum};
+    call.root = static_cast<int>(common() % static_cast<unsigned>(comm_.size()));
+    call.count = call.collective == Collective::barrier ? 0 : counts[common() % std::size(counts)];
+    std::vector<Request> requests;
+    requests.push_back(batch_.start(call));
+    const unsigned next = common() % 4;
+    if (next == 0) requests.push_back(batch_.start(call));
+    if (next == 1) {
+      EXPECT_EQ(allreduce(comm_, 1, ReduceOp::sum), comm_.size());
+    }
+    if (next == 2) {
+      EXPECT_EQ(comm_.dup().size(), comm_.size());
+    }
+    end_in_any_way(std::move(requests), own);
+  }
+  batch_.check();
 }
 
 TEST_F(Requests, RunBeforeALaterBlockingCall) {

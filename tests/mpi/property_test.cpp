@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random calls, on random communicators, compared with what MPI gives for the same: the values are so small that every
-// order of a reduction gives the same bits. The seed is printed with a failure; RANDOM_CALLS_SEED repeats it.
+// Random calls, on random communicators, from and to buffers that are registered memory or not, compared with what MPI
+// gives for the same: the values are so small that every order of a reduction gives the same bits. The seed is printed
+// with a failure; RANDOM_CALLS_SEED repeats it.
 
 #include "mpi/draw.hpp"
 #include "mpi/job.hpp"
@@ -53,10 +54,10 @@ struct Lists {
 
 /// Runs one call both ways into outputs of `length` elements that hold the same before.
 template <class T>
-void compare(Draw& draw, std::size_t length, const std::function<void(std::vector<T>&)>& chorus_call,
+void compare(Draw& draw, std::size_t length, const std::function<void(Values<T>&)>& chorus_call,
              const std::function<void(T*)>& mpi_call) {
-  std::vector<T> ours = draw.values<T>(length);
-  std::vector<T> theirs = ours;
+  Values<T> ours = draw.values<T>(length);
+  Values<T> theirs = ours;
   chorus_call(ours);
   mpi_call(theirs.data());
   EXPECT_EQ(ours, theirs);
@@ -84,7 +85,7 @@ class Calls {
   }
 
  private:
-  using Out = std::vector<T>;
+  using Out = Values<T>;
   [[nodiscard]] bool is_root() const { return comm_.rank() == root_; }
   static MPI_Datatype type() { return mpi_type<T>(); }
 

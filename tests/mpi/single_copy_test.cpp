@@ -54,6 +54,8 @@ class SingleCopy : public testing::Test {
   const std::size_t ranks_ = static_cast<std::size_t>(world_.size());
   const std::size_t me_ = static_cast<std::size_t>(world_.rank());
   const CollectiveOptions options_{.algorithm = "single_copy"};
+  const CollectiveOptions shared_{.algorithm = "shared"};
+  const std::vector<std::size_t> counts_{std::vector<std::size_t>(ranks_, count)};
   const SecretBuffer secret_{count * ranks_};
 
   void SetUp() override {
@@ -112,6 +114,49 @@ TEST_F(SingleCopy, IsNotNeededByScatter) {
   const std::span<const int> all = me_ == 1 ? blocks_for(ranks_) : std::span<int>();
   scatter(world_, all, mine, 1, options_);
   expect(mine, 1, me_);
+}
+
+/// Of those whose blocks differ in length, `shared` copies so what does not fit into a slot.
+TEST_F(SingleCopy, IsNotNeededByAllgatherv) {
+  std::vector<int> all(ranks_ * count);
+  allgatherv(world_, std::span<const int>(blocks_for(1)), all, counts_, shared_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(std::span(all).subspan(giver * count), giver, 0);
+}
+
+TEST_F(SingleCopy, IsNotNeededByAlltoallv) {
+  std::vector<int> all(ranks_ * count);
+  alltoallv(world_, std::span<const int>(blocks_for(ranks_)), counts_, all, counts_, shared_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(std::span(all).subspan(giver * count), giver, me_);
+}
+
+TEST_F(SingleCopy, IsNotNeededByAlltoallvInPlace) {
+  const std::span<int> all = blocks_for(ranks_);
+  alltoallv(world_, all, counts_, shared_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(all.subspan(giver * count), giver, me_);
+}
+
+TEST_F(SingleCopy, IsNotNeededByGatherv) {
+  std::vector<int> all(me_ == 1 ? ranks_ * count : 0);
+  gatherv(world_, std::span<const int>(blocks_for(1)), all, counts_, 1, shared_);
+  for (std::size_t giver = 0; giver < ranks_ && me_ == 1; ++giver) {
+    expect(std::span(all).subspan(giver * count), giver, 0);
+  }
+}
+
+TEST_F(SingleCopy, IsNotNeededByScatterv) {
+  std::vector<int> mine(count);
+  const std::span<const int> all = me_ == 1 ? blocks_for(ranks_) : std::span<int>();
+  scatterv(world_, all, counts_, mine, 1, shared_);
+  expect(mine, 1, me_);
+}
+
+/// Some of the blocks that a rank gets can be read, and others cannot.
+TEST_F(SingleCopy, IsNotNeededBySomeGivers) {
+  const std::span<int> secret = blocks_for(ranks_);
+  const std::vector<int> open(secret.begin(), secret.end());
+  std::vector<int> all(ranks_ * count);
+  alltoallv(world_, me_ == 1 ? secret : std::span<const int>(open), counts_, all, counts_, shared_);
+  for (std::size_t giver = 0; giver < ranks_; ++giver) expect(std::span(all).subspan(giver * count), giver, me_);
 }
 
 /// What can be read is read afterwards as before.

@@ -54,5 +54,30 @@ TEST(Segment, IsNotTakenForAnother) {
   EXPECT_EQ(Mapping::attach(wrong), nullptr);
 }
 
+TEST(Segment, LendsPiecesThatBeginWhereTheyMust) {
+  const std::shared_ptr<Segment> segment = Segment::make_memfd();
+  ASSERT_NE(segment, nullptr);
+  constexpr std::size_t huge = std::size_t{2} << 20U;
+  const Segment::Lease first = Segment::lease(segment, 1);
+  const Segment::Lease aligned = Segment::lease(segment, length, huge);
+  ASSERT_TRUE(aligned);
+  EXPECT_EQ(aligned.offset(), huge);
+  // What lies between is lent, too, and what comes back is whole again.
+  EXPECT_EQ(Segment::lease(segment, huge - 2 * Segment::page).offset(), 2 * Segment::page);
+  EXPECT_EQ(Segment::lease(segment, huge).offset(), huge + aligned.bytes());
+}
+
+TEST(Segment, LendsNoMoreThanItHas) {
+  const std::shared_ptr<Segment> segment = Segment::make_named(4 * Segment::page);
+  ASSERT_NE(segment, nullptr);
+  EXPECT_FALSE(Segment::lease(segment, 5 * Segment::page));
+  EXPECT_FALSE(Segment::lease(segment, ~std::size_t{0}));
+  for (int again = 0; again < 3; ++again) {
+    const Segment::Lease all = Segment::lease(segment, 4 * Segment::page);
+    EXPECT_TRUE(all);
+    EXPECT_FALSE(Segment::lease(segment, 1));
+  }
+}
+
 }  // namespace
 }  // namespace chorus::test

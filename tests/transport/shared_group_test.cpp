@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <stdexcept>
 
@@ -59,6 +61,38 @@ TEST_P(SharedMemory, OutlivesTheNumbersOfItsRounds) {
   }
   EXPECT_NO_THROW(
       world->run([](Transport& transport) { return look_at_each_other(*transport.shared(), 200, /*hasty=*/0); }));
+}
+
+TEST(SharedGroup, FindsWhatLiesWhollyInAPeersWindow) {
+  struct Alone final : Waiter {
+    Alone() : Waiter(WaitPolicy::of(1, 1)) {}
+    void idle(Wait& /*wait*/, Bell* /*bell*/) override {}
+  } waiter;
+  struct alignas(4096) Region {
+    std::byte bytes[region_bytes(slot)];
+  };
+  const auto regions = std::make_unique<Region[]>(2);
+  const std::byte window[100] = {};
+  constexpr std::uint64_t there = 0x7000'0000'0000;
+  SharedGroup group({.rank = 0,
+                     .regions = {regions[0].bytes, regions[1].bytes},
+                     .communicator_ranks = {0, 1},
+                     .slot_bytes = slot,
+                     .processes = {},
+                     .windows = {{}, {there, window, sizeof window}}},
+                    waiter);
+  const auto at = [](std::uint64_t address) { return reinterpret_cast<const std::byte*>(address); };
+  EXPECT_EQ(group.find(1, at(there), 100), window);
+  EXPECT_EQ(group.find(1, at(there + 99), 1), window + 99);
+  EXPECT_EQ(group.find(1, at(there + 1), 100), nullptr);
+  EXPECT_EQ(group.find(1, at(there + 1), ~std::size_t{0}), nullptr);
+  EXPECT_EQ(group.find(1, at(there + 100), 0), nullptr);
+  EXPECT_EQ(group.find(1, at(there - 1), 1), nullptr);
+  EXPECT_EQ(group.find(1, nullptr, 1), nullptr);
+  EXPECT_EQ(group.find(0, at(there), 1), nullptr) << "of another peer";
+  std::byte copy{7};
+  ASSERT_TRUE(group.read(1, &copy, at(there + 50), 1));
+  EXPECT_EQ(copy, window[50]);
 }
 
 TEST_P(SharedMemory, LetsARankWaitForOnePeerOnly) {

@@ -12,7 +12,10 @@
 namespace chorus::test {
 
 RankThreads::RankThreads(const WorldOptions& options)
-    : world_({.ranks = options.ranks, .nodes = options.nodes, .slot_bytes = options.slot_bytes}) {
+    : world_({.ranks = options.ranks,
+              .nodes = options.nodes,
+              .bindings = options.bindings,
+              .slot_bytes = options.slot_bytes}) {
   const auto policy = WaitPolicy::of(options.ranks, static_cast<int>(std::thread::hardware_concurrency()));
   for (int rank = 0; rank < options.ranks; ++rank) {
     transports_.push_back(world_.transport(rank, watches_.emplace_back(policy, failed_)));

@@ -12,8 +12,11 @@ namespace {
 class Simulated final : public World {
  public:
   explicit Simulated(const WorldOptions& options)
-      : world_(
-            {.ranks = options.ranks, .seed = options.seed, .nodes = options.nodes, .slot_bytes = options.slot_bytes}) {}
+      : world_({.ranks = options.ranks,
+                .seed = options.seed,
+                .nodes = options.nodes,
+                .bindings = options.bindings,
+                .slot_bytes = options.slot_bytes}) {}
 
   Transport& transport(int rank) override { return world_.transport(rank); }
   void run(const Body& body) override { world_.run(body).check(); }

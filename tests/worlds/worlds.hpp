@@ -2,6 +2,7 @@
 #pragma once
 
 #include "task/task.hpp"
+#include "topology/binding.hpp"
 #include "transport/transport.hpp"
 
 #include <cstddef>
@@ -22,9 +23,10 @@ inline std::ostream& operator<<(std::ostream& stream, WorldKind kind) { return s
 struct WorldOptions {
   WorldKind kind = WorldKind::simulated;
   int ranks = 1;
-  std::vector<int> nodes = {};    ///< the node of each rank; empty: all on one
-  std::size_t slot_bytes = 1024;  ///< 0: no shared memory
-  std::uint64_t seed = 1;         ///< of a simulated world
+  std::vector<int> nodes = {};         ///< the node of each rank; empty: all on one
+  std::size_t slot_bytes = 1024;       ///< 0: no shared memory
+  std::uint64_t seed = 1;              ///< of a simulated world
+  std::vector<Binding> bindings = {};  ///< where each rank is bound; empty: they are not
 };
 
 class World {

@@ -47,6 +47,7 @@ Problem imagined(const Call& call, const Options& options, const Settings& setti
   problem.shared = options.nodes == 1;
   problem.single_copy = problem.shared && settings.single_copy;
   problem.slot_bytes = settings.slot_bytes;
+  if (problem.shared) problem.domains = NodeShape::pretended(settings.domains, options.ranks).radices();
   problem.native = call.repeatability == Repeatability::none;
   return problem;
 }

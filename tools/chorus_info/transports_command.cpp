@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 #include "transport/communicator_state.hpp"
+#include "transport/registered_memory.hpp"
 
 #include <chorus/barrier.hpp>
 
@@ -14,6 +15,7 @@ Action add_transports(CLI::App& command) {
     barrier(world);
     if (world.rank() != 0) return;
     for (const std::string& note : world.state().notes()) fmt::print("{}\n", note);
+    fmt::print("{}\n", describe_registered_memory());
   };
 }
 

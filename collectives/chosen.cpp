@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chosen.hpp"
+
+#include "carry_out.hpp"
+#include "choose.hpp"
+
+#include <chorus/error.hpp>
+
+#include <memory>
+#include <string>
+
+namespace chorus {
+
+using detail::CommunicatorState;
+
+namespace {
+
+/// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
+const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
+  if (!state.tuning) {
+    for (int index = 0; index < collective_count; ++index) {
+      const Problem problem{.call = {.collective = static_cast<Collective>(index)}, .native = true};
+      const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
+      static_cast<void>(choose(problem, wishes, Tuning()));
+    }
+    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.crowded());
+    state.tuned_pace = state.pace();
+  }
+  return static_cast<const Tunings*>(state.tuning.get())->of(call);
+}
+
+}  // namespace
+
+CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call, const CollectiveOptions& options,
+                                      Form form) {
+  const std::string& environment = state.settings().algorithm[static_cast<std::size_t>(call.collective)];
+  Problem problem = problem_of(call, state.transport());
+  // A request starts when it is first driven: MPI's collective could then come after others on the user's communicator.
+  if (form == Form::request && options.algorithm.empty()) problem.native = false;
+  state.algorithm_name = algorithm_name;
+  try {
+    const Algorithm& best = *choose(problem, {options.algorithm, environment}, tuning_of(state, call)).algorithm;
+    return {call, &best, place_of(best, call.collective), !options.algorithm.empty(), form == Form::request};
+  } catch (const Error& error) {
+    throw detail::Refusal(error);
+  }
+}
+
+void forget_choices(CommunicatorState& state) {
+  state.choices = {};
+  state.tuning.reset();
+  state.tuned_pace = state.pace();
+}
+
+}  // namespace chorus

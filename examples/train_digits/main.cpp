@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training under a strategy: this program says what one replica does with its part of a batch, and where the replicas
+// run is a word on the command line. Nothing but make_strategy looks at it.
+//
+// A batch has the images of all replicas together. Each computes the loss and the gradient of its own, divided by the
+// images of all; the optimizer adds the gradients up and changes the parameters of every replica alike.
+//
+// With --reproducible the sums over the replicas are exact. The losses are then the same to the last bit wherever the
+// same number of replicas run: 4 threads of one process, 4 ranks, or 2 ranks of 2 threads. For that each replica must
+// get the same images, so that the batches are all full and divided evenly.
+#include "../digits_model/dataset.hpp"
+#include "../digits_model/network.hpp"
+#include "../program.hpp"
+#include "loss_curve.hpp"
+#include "strategy_choice.hpp"
+
+#include <chorus/interop/eigen_leaf.hpp>
+#include <chorus/strategies/array_dataset.hpp>
+#include <chorus/strategies/losses.hpp>
+#include <chorus/strategies/metrics.hpp>
+#include <chorus/strategies/optimizers.hpp>
+
+namespace {
+
+using train_digits::ProgressBar;
+
+/// A row for each image.
+struct Batch {
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> images;
+  std::vector<int> labels;
+};
+
+struct Settings {
+  train_digits::StrategyChoice strategy;
+  std::string data = DIGITS_DATA;
+  std::size_t epochs = 20;
+  std::size_t batch_size = 64;
+  int hidden = 64;
+  chorus::SgdOptions optimizer = {.learning_rate = 0.1, .momentum = 0.9};
+  std::uint64_t seed = 1;
+  std::string curve;
+  std::string plot;
+};
+
+void add_options(CLI::App& app, Settings& settings) {
+  app.add_option("--strategy", settings.strategy.name, "where the replicas run")
+      ->check(CLI::IsMember(train_digits::strategy_names()))
+      ->capture_default_str();
+  app.add_option("--replicas", settings.strategy.replicas, "of each process; more than there are devices share them")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--reproducible", settings.strategy.reproducible, "the same bits wherever so many replicas run");
+  app.add_option("--data", settings.data, "the images: a CSV file, gzipped or not")->capture_default_str();
+  app.add_option("--epochs", settings.epochs, "passes over the images")->check(CLI::Range(1, 100000));
+  app.add_option("--batch-size", settings.batch_size, "images per step, of all replicas")->check(CLI::Range(1, 100000));
+  app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000));
+  app.add_option("--rate", settings.optimizer.learning_rate, "learning rate")->check(CLI::Range(0.0, 100.0));
+  app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles");
+  app.add_option("--curve", settings.curve, "a text file for the loss of each step");
+  app.add_option("--plot", settings.plot, "an .svg or .png file for the same as a picture, where gnuplot is there");
+}
+
+/// The images to learn from and those held out.
+struct Inputs {
+  std::size_t learned;
+  std::size_t held_out;
+  chorus::DistributedDataset<Batch> training;
+  chorus::DistributedDataset<Batch> test;
+};
+
+Inputs distribute(const digits::Dataset& data, const Settings& settings, chorus::Strategy& strategy) {
+  const std::size_t count = data.labels.size();
+  const std::size_t held_out = (count + 4) / 5;
+  const std::size_t learned = count - held_out;
+  if (settings.batch_size > learned) {
+    throw examples::InputError(
+        fmt::format("--batch-size {}: there are {} images to learn from", settings.batch_size, learned));
+  }
+  if (settings.strategy.reproducible &&
+      settings.batch_size % static_cast<std::size_t>(strategy.num_replicas_in_sync()) != 0) {
+    throw examples::InputError(
+        fmt::format("--batch-size {}: {} replicas do not divide it evenly, as --reproducible needs",
+                    settings.batch_size, strategy.num_replicas_in_sync()));
+  }
+  const auto all =
+      chorus::make_array_dataset(Batch{data.images.transpose(), data.labels}).shuffle(count, settings.seed);
+  const auto training = all.skip(held_out)
+                            .shuffle(learned, settings.seed + 1, chorus::Reshuffle::each_epoch)
+                            .batch(settings.batch_size, chorus::Remainder::drop);
+  const chorus::InputOptions options{.shard_policy = chorus::AutoShardPolicy::data};
+  return {learned, held_out, strategy.distribute_dataset(training, options),
+          strategy.distribute_dataset(all.take(held_out).batch(settings.batch_size), options)};
+}
+
+/// What is trained; made in the scope of the strategy.
+class Model {
+ public:
+  explicit Model(const Settings& settings)
+      : network_(settings.hidden),
+        parameters_(network_.initial_parameters(settings.seed), {.name = "parameters"}),
+        optimizer_(std::tuple(parameters_), settings.optimizer),
+        gradient_options_{.communication = {.reproducible = settings.strategy.reproducible}} {}
+
+  /// In a replica: one step with its part of a batch of `all` images. Its share of the mean loss of all.
+  double step(const Batch& batch, std::size_t all) {
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(network_.size());
+    const Eigen::VectorXd losses = network_.add_gradient(parameters_, images_of(batch), gradient);
+    gradient /= static_cast<double>(all);
+    optimizer_.apply_gradients({std::move(gradient)}, gradient_options_);
+    loss_.update_state(losses);
+    return chorus::average_loss(losses, {.global_batch_size = all});
+  }
+  /// In a replica: counts how many of its part of a batch are given their right digit.
+  void test(const Batch& batch) {
+    accuracy_.update_state(batch.labels, network_.predictions(parameters_, images_of(batch)));
+  }
+  /// The mean loss since the last call.
+  [[nodiscard]] double epoch_loss() {
+    const double mean = loss_.result();
+    loss_.reset_state();
+    return mean;
+  }
+  [[nodiscard]] double accuracy() const { return accuracy_.result(); }
+
+ private:
+  static digits::Dataset images_of(const Batch& batch) { return {batch.images.transpose(), batch.labels}; }
+
+  digits::Network network_;
+  chorus::Variable<Eigen::VectorXd> parameters_;
+  chorus::Sgd<Eigen::VectorXd> optimizer_;
+  chorus::GradientOptions gradient_options_;
+  chorus::Mean loss_;
+  chorus::Accuracy accuracy_;
+};
+
+/// One pass over the images; appends the loss of each step to `curve`.
+void train_epoch(chorus::Strategy& strategy, const Inputs& inputs, Model& model, std::vector<double>& curve,
+                 ProgressBar& bar) {
+  for (const auto& step : inputs.training) {
+    const auto shares =
+        strategy.run([&](const Batch& batch) { return model.step(batch, step.global_size()); }, step.batches());
+    curve.push_back(strategy.reduce(chorus::ReduceOp::sum, shares));
+    bar.advance(curve.back());
+  }
+}
+
+void keep_curve(const std::vector<double>& curve, const Settings& settings) {
+  if (!settings.curve.empty()) train_digits::write_curve(curve, settings.curve);
+  if (settings.plot.empty()) return;
+  const bool drawn = train_digits::plot_curve(curve, settings.plot);
+  fmt::print("{}\n",
+             drawn ? "plot: " + settings.plot : "no plot: gnuplot is missing or could not write " + settings.plot);
+}
+
+int train(const chorus::Communicator& world, const Settings& settings) {
+  const auto say = [&](const std::string& line) {
+    if (world.rank() == 0) fmt::print("{}\n", line);
+  };
+  const auto strategy = train_digits::make_strategy(settings.strategy, world);
+  const auto scope = strategy->scope();
+  const Inputs inputs = distribute(digits::load(world, settings.data), settings, *strategy);
+  say(fmt::format("{} strategy, replicas: {}; {} images to learn from, {} held out, {} per step", strategy->name(),
+                  strategy->num_replicas_in_sync(), inputs.learned, inputs.held_out, settings.batch_size));
+
+  Model model(settings);
+  std::vector<double> curve;
+  ProgressBar bar(settings.epochs * (inputs.learned / settings.batch_size), world.rank() == 0);
+  for (std::size_t epoch = 1; epoch <= settings.epochs; ++epoch) {
+    train_epoch(*strategy, inputs, model, curve, bar);
+    const double loss = model.epoch_loss();
+    bar.clear();
+    if (epoch != 1 && epoch % 5 != 0 && epoch != settings.epochs) continue;
+    say(settings.strategy.reproducible ? fmt::format("epoch {:3}  loss {:.17g}", epoch, loss)
+                                       : fmt::format("epoch {:3}  loss {:.4f}", epoch, loss));
+  }
+  for (const auto& step : inputs.test) strategy->run([&](const Batch& batch) { model.test(batch); }, step.batches());
+  say(fmt::format("held-out accuracy {:.2f} %", 100 * model.accuracy()));
+  if (world.rank() == 0) keep_curve(curve, settings);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return examples::run_program("train_digits", [&](const chorus::Communicator& world) {
+    CLI::App app("Learns handwritten digits under a strategy.", "train_digits");
+    Settings settings;
+    add_options(app, settings);
+    if (const auto exit_code = examples::parse(app, argc, argv, world)) return *exit_code;
+    return train(world, settings);
+  });
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strategy_choice.hpp"
+
+#include "../program.hpp"
+
+#include <chorus/device.hpp>
+#include <chorus/strategies/central_storage_strategy.hpp>
+#include <chorus/strategies/default_strategy.hpp>
+#include <chorus/strategies/mirrored_strategy.hpp>
+#include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
+#include <chorus/strategies/one_device_strategy.hpp>
+
+namespace train_digits {
+namespace {
+
+/// So many devices which all have every core that this process may use: for more replicas than there are devices, and
+/// for ranks that the launcher has not bound, each of which would take the first core.
+std::vector<chorus::Device> shared_devices(int number) {
+  std::vector<int> pus;
+  for (const chorus::Device& device : chorus::local_devices()) {
+    pus.insert(pus.end(), device.pus().begin(), device.pus().end());
+  }
+  std::vector<chorus::Device> devices;
+  for (int i = 0; i < number; ++i) devices.emplace_back(chorus::Device::Kind::cpu, i, pus);
+  return devices;
+}
+
+/// The first devices of this process; all where `number` is 0.
+std::vector<chorus::Device> devices(int number) {
+  std::vector<chorus::Device> all = chorus::local_devices();
+  if (number > static_cast<int>(all.size())) return shared_devices(number);
+  if (number > 0) all.erase(all.begin() + number, all.end());
+  return all;
+}
+
+void check(const StrategyChoice& choice, const chorus::Communicator& world) {
+  const bool one_replica = choice.name == "default" || choice.name == "one_device";
+  if (one_replica && choice.replicas > 1) {
+    throw examples::InputError(
+        fmt::format("--replicas {}: the strategy {} has one replica", choice.replicas, choice.name));
+  }
+  if (choice.name != "multi_worker" && world.size() > 1) {
+    throw examples::InputError(
+        fmt::format("--strategy {} is for one process, and there are {}: start it without a "
+                    "launcher, or take --strategy multi_worker",
+                    choice.name, world.size()));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> strategy_names() {
+  return {"default", "one_device", "mirrored", "multi_worker", "central_storage"};
+}
+
+std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice, const chorus::Communicator& world) {
+  check(choice, world);
+  const chorus::CommunicationOptions options{.reproducible = choice.reproducible};
+  if (choice.name == "default") {
+    const std::shared_ptr<void> not_owned;
+    return {not_owned, &chorus::DefaultStrategy::instance()};
+  }
+  if (choice.name == "one_device") return std::make_shared<chorus::OneDeviceStrategy>(devices(1).front());
+  if (choice.name == "central_storage") {
+    return std::make_shared<chorus::CentralStorageStrategy>(devices(choice.replicas));
+  }
+  if (choice.name == "mirrored") {
+    return std::make_shared<chorus::MirroredStrategy>(devices(choice.replicas), nullptr, options);
+  }
+  chorus::MultiWorkerMirroredStrategy::Setup setup;
+  setup.devices = shared_devices(choice.replicas > 0 ? choice.replicas : 1);
+  setup.communication_options = options;
+  return std::make_shared<chorus::MultiWorkerMirroredStrategy>(world, std::move(setup));
+}
+
+}  // namespace train_digits

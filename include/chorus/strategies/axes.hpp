@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/error.hpp>
+#include <chorus/export.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/strategies/leaf.hpp>
+#include <chorus/strategies/structure.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus::detail {
+
+/// The dimension that `axis` names, counted from the last where it is negative.
+/// Throws   Error{invalid_argument} where it names none.
+[[nodiscard]] CHORUS_API std::size_t dimension_of(int axis, const Shape& shape, const char* function);
+
+/// What happens to the elements of a tensor when some of its dimensions are reduced away: `at` tells for each element,
+/// in the order of memory, which element of the result it goes to.
+struct Reduction {
+  Shape shape;                  ///< of the result
+  std::vector<std::size_t> at;  ///< of as many elements as the tensor has
+  std::size_t joined = 1;       ///< elements of the tensor for each of the result
+};
+
+/// Throws   Error{invalid_argument} where an axis is no dimension of `shape`, or is named twice.
+[[nodiscard]] CHORUS_API Reduction reduction_over(std::span<const int> axes, const Shape& shape, StorageOrder order,
+                                                  StorageOrder result_order);
+
+/// What joined with any other value by `op` gives the other.
+template <class T>
+[[nodiscard]] constexpr T neutral(ReduceOp op) noexcept {
+  using Limits = std::numeric_limits<T>;
+  if (op == ReduceOp::min) return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  if (op == ReduceOp::max) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  return T{};
+}
+
+/// `left` and `right` joined by sum, min or max; not a number where either is none.
+template <class T>
+[[nodiscard]] constexpr T joined(ReduceOp op, const T& left, const T& right) noexcept {
+  if (op == ReduceOp::sum) return static_cast<T>(left + right);
+  if constexpr (std::totally_ordered<T>) {
+    if (left != left) return left;
+    if (right != right) return right;
+    return (op == ReduceOp::min) == (right < left) ? right : left;
+  }
+  return left;
+}
+
+/// Throws   Error{invalid_argument} for other operations than sum, average, min and max, for averages of integers, and
+///          for min and max of what has no order.
+CHORUS_API void check_operation(ReduceOp op, DataType type, const char* function);
+[[noreturn]] CHORUS_API void reject_no_elements(ReduceOp op);
+
+/// One replica's share of a reduction over its own elements, and how many they are.
+template <class Less>
+struct Partial {
+  Less values;
+  std::size_t joined = 0;
+};
+
+template <class Less, Leaf T>
+[[nodiscard]] Partial<Less> reduce_own(ReduceOp op, const T& value, std::span<const int> axes) {
+  using Traits = LeafTraits<T>;
+  using Scalar = typename Traits::Scalar;
+  const Reduction reduction = reduction_over(axes, Traits::shape(value), Traits::order, LeafTraits<Less>::order);
+  Partial<Less> partial{LeafTraits<Less>::make(reduction.shape), reduction.joined};
+  Scalar* const out = LeafTraits<Less>::data(partial.values);
+  std::fill_n(out, element_count(reduction.shape), neutral<Scalar>(op));
+  const Scalar* const in = Traits::data(value);
+  for (std::size_t i = 0; i < reduction.at.size(); ++i) {
+    out[reduction.at[i]] = joined(op, out[reduction.at[i]], in[i]);
+  }
+  return partial;
+}
+
+/// The reduction of `components` over `axes` and over all replicas; `across(op, parts)` reduces a part of each local
+/// replica over all replicas.
+template <class Less, Leaf T, class Across>
+[[nodiscard]] Less reduce_axes(ReduceOp op, std::span<const T> components, std::span<const int> axes,
+                               const Across& across) {
+  using Scalar = typename LeafTraits<T>::Scalar;
+  static_assert(!std::same_as<Scalar, float16_t> && !std::same_as<Scalar, bfloat16_t>,
+                "sums of many 16-bit numbers lose their digits: convert them to float, then reduce over axes");
+  check_operation(op, data_type_of<Scalar>(), "Strategy::reduce");
+  const ReduceOp join = op == ReduceOp::average ? ReduceOp::sum : op;
+  std::vector<Less> values;
+  std::vector<std::uint64_t> counts;
+  for (const T& component : components) {
+    Partial<Less> partial = reduce_own<Less>(join, component, axes);
+    values.push_back(std::move(partial.values));
+    counts.push_back(partial.joined);
+  }
+  Less result = across(join, std::move(values));
+  const std::uint64_t elements = across(ReduceOp::sum, std::move(counts));
+  if (elements == 0 && (op == ReduceOp::min || op == ReduceOp::max)) reject_no_elements(op);
+  if (op == ReduceOp::average) {
+    Scalar* const out = LeafTraits<Less>::data(result);
+    const std::size_t count = element_count(LeafTraits<Less>::shape(result));
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Scalar>(out[i] / static_cast<Scalar>(elements));
+  }
+  return result;
+}
+
+/// The tensors of several components' structures, one list for each leaf.
+/// Throws   Error{mismatch} where the structures or the types of the leaves differ.
+[[nodiscard]] CHORUS_API std::vector<std::vector<TensorRef>> transposed(
+    const std::vector<std::vector<NamedTensor>>& components, const char* function);
+
+/// The tensors of the components, one list for each leaf.
+/// Throws   Error{mismatch} where the structures differ.
+template <Structure T>
+[[nodiscard]] std::vector<std::vector<TensorRef>> tensors_of_components(std::span<T> components, const char* function) {
+  std::vector<std::vector<NamedTensor>> named;
+  for (T& component : components) named.push_back(tensors_of(component));
+  return transposed(named, function);
+}
+
+/// Throws   Error{invalid_argument} unless all elements are zero: what is the same on each of `replicas` replicas has
+/// no
+///          sum over them.
+CHORUS_API void check_zero(const std::vector<NamedTensor>& tensors, int replicas);
+
+}  // namespace chorus::detail

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/error.hpp>
+#include <chorus/export.hpp>
+#include <chorus/strategies/detail/leaf_types.hpp>
+#include <chorus/strategies/structure.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+/// A structure whose leaves all have a first dimension, of the same length: its rows. So a batch of examples is kept.
+template <class B>
+concept BatchStructure = std::default_initializable<B> && std::copyable<B> && detail::every_leaf<detail::HasRows, B>();
+
+namespace detail {
+
+/// Copies row rows[i] of `from` to row first + i of `to`, for all i: the first dimension apart, both have one shape.
+CHORUS_API void gather_rows(const TensorRef& from, std::span<const std::size_t> rows, const TensorRef& to,
+                            std::size_t first);
+
+/// The length of the first dimension of all `leaves`.
+/// Throws   Error{invalid_argument}, which names two of them, where they differ.
+CHORUS_API std::size_t common_rows(const std::vector<NamedTensor>& leaves);
+
+/// Throws   Error{invalid_argument} unless `row` has the type and shape of each of the rows of `batch`.
+CHORUS_API void check_row(const NamedTensor& row, const TensorRef& batch, std::size_t element);
+CHORUS_API void check_leaves(std::size_t of_batch, std::size_t of_element);
+
+/// What TensorRef has no type for: memory that is only read.
+template <class T>
+std::vector<NamedTensor> tensors_to_read(const T& structure) {
+  return tensors_of(const_cast<T&>(structure));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+template <BatchStructure B>
+void gather(const B& from, std::span<const std::size_t> rows, B& to, std::size_t first) {
+  const std::vector<NamedTensor> sources = tensors_to_read(from);
+  const std::vector<NamedTensor> targets = tensors_of(to);
+  check_leaves(targets.size(), sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!rows.empty()) check_row(sources[i], targets[i].tensor, rows.front());
+    gather_rows(sources[i].tensor, rows, targets[i].tensor, first);
+  }
+}
+
+inline std::vector<std::size_t> numbers(std::size_t first, std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+}  // namespace detail
+
+/// The number of rows of `batch`.
+/// Throws   Error{invalid_argument}, which names two leaves, where they have different numbers of rows.
+template <BatchStructure B>
+[[nodiscard]] std::size_t row_count(const B& batch) {
+  return detail::common_rows(detail::tensors_to_read(batch));
+}
+
+/// A batch of `rows` rows, zero everywhere, which are otherwise as those of `like`.
+template <BatchStructure B>
+[[nodiscard]] B zero_rows(const B& like, std::size_t rows) {
+  const auto zero = [rows](const auto& leaf) {
+    using Traits = LeafTraits<std::remove_cvref_t<decltype(leaf)>>;
+    Shape shape = Traits::shape(leaf);
+    shape.front() = rows;
+    return Traits::make(shape);
+  };
+  return map_structure(zero, like);
+}
+
+/// Rows `first` to first + count - 1 of `batch`.
+template <BatchStructure B>
+[[nodiscard]] B slice_rows(const B& batch, std::size_t first, std::size_t count) {
+  B slice = zero_rows(batch, count);
+  detail::gather(batch, detail::numbers(first, count), slice, 0);
+  return slice;
+}
+
+/// The rows of all `batches`, of which there is one or more, in their order.
+/// Throws   Error{invalid_argument} where their rows have different shapes.
+template <BatchStructure B>
+[[nodiscard]] B concatenate(std::span<const B> batches) {
+  std::size_t rows = 0;
+  for (const B& batch : batches) rows += row_count(batch);
+  B joined = zero_rows(batches.front(), rows);
+  std::size_t first = 0;
+  for (const B& batch : batches) {
+    const std::size_t count = row_count(batch);
+    detail::gather(batch, detail::numbers(0, count), joined, first);
+    first += count;
+  }
+  return joined;
+}
+
+}  // namespace chorus

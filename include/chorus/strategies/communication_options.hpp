@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace chorus {
+
+/// What carries a reduction between the replicas.
+enum class CommunicationImplementation : std::uint8_t {
+  automatic,  ///< the algorithm that is predicted to be the fastest
+  ring,       ///< the ring algorithm
+  nccl,       ///< NCCL, between GPUs
+  mpi         ///< the MPI library's own collective
+};
+
+/// The implementation called `name`: automatic (also auto), ring, nccl or mpi, in small or capital letters.
+/// Throws   Error{invalid_argument} for any other.
+[[nodiscard]] CHORUS_API CommunicationImplementation communication_implementation(std::string_view name);
+
+/// How the replicas communicate in one call, or always. The same on every replica.
+struct CommunicationOptions {
+  /// Tensors of one type are sent together in packs of at most this many bytes (a tensor that is larger alone); 0: the
+  /// library decides.
+  std::size_t bytes_per_pack = 0;
+  /// After this long a replica that waits throws Error{timeout}; zero: CHORUS_TIMEOUT decides.
+  std::chrono::nanoseconds timeout = {};
+  CommunicationImplementation implementation = CommunicationImplementation::automatic;
+  /// The same bits whatever the number of workers and of replicas on each, and on every run.
+  bool reproducible = false;
+
+  bool operator==(const CommunicationOptions&) const = default;
+  /// These options with those of `other` that are not the default ones.
+  [[nodiscard]] CHORUS_API CommunicationOptions merge(const CommunicationOptions& other) const noexcept;
+};
+
+}  // namespace chorus

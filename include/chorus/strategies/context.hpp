@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+
+#include <optional>
+
+namespace chorus {
+
+class ReplicaContext;
+class Strategy;
+
+// Which strategy the code of this thread runs under, and whether it is one of its replicas. A thread starts outside of
+// every scope; the replicas of a run get the context of their strategy.
+
+/// The strategy of this thread: that of the innermost scope or of the replica it is; the default one elsewhere.
+[[nodiscard]] CHORUS_API Strategy& get_strategy() noexcept;
+/// True where that is not the default strategy.
+[[nodiscard]] CHORUS_API bool has_strategy() noexcept;
+/// True in the scope of a strategy and in the function of a merge_call, false in a replica and outside of every scope.
+[[nodiscard]] CHORUS_API bool in_cross_replica_context() noexcept;
+/// The replica this thread is; null in a cross-replica context. Outside of every scope the only replica of the default
+/// strategy.
+[[nodiscard]] CHORUS_API ReplicaContext* get_replica_context() noexcept;
+/// Makes `strategy` that of this thread until another is set; null: the default one.
+/// Throws   Error{wrong_context} inside of a scope or a replica.
+CHORUS_API void set_strategy(Strategy* strategy);
+
+/// What a thread knows of the strategy it runs under.
+struct StrategyContext {
+  Strategy* strategy = nullptr;       ///< null: the default one
+  ReplicaContext* replica = nullptr;  ///< null: cross-replica, or the default replica where there is no strategy
+  bool cross_replica = false;
+  std::optional<int> update_replica = {};  ///< in the function of an update: whose component it updates
+  bool scoped = false;                     ///< came by a scope or a run, not by set_strategy
+};
+
+/// Puts this thread in `context` as long as it lives, then back into the one before, also when an exception passes.
+class CHORUS_API ContextGuard {
+ public:
+  explicit ContextGuard(const StrategyContext& context) noexcept;
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+  ~ContextGuard();
+
+ private:
+  StrategyContext before_;
+};
+
+/// The context of this thread, to be carried into another: ContextGuard guard(snapshot.context()).
+/// Throws   Error{wrong_context} in a replica, whose context is its own thread's only.
+class CHORUS_API ContextSnapshot {
+ public:
+  ContextSnapshot();
+  [[nodiscard]] const StrategyContext& context() const noexcept { return context_; }
+
+ private:
+  StrategyContext context_;
+};
+
+/// The context of this thread as it is.
+[[nodiscard]] CHORUS_API const StrategyContext& current_context() noexcept;
+
+}  // namespace chorus

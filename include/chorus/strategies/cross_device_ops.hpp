@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/strategies/communication_options.hpp>
+#include <chorus/strategies/leaf.hpp>
+#include <chorus/strategies/replica_group.hpp>
+
+#include <span>
+#include <vector>
+
+namespace chorus {
+
+/// One tensor of every local replica, in their order: of one type and shape.
+using ReplicaTensors = std::vector<TensorRef>;
+
+/// How tensors are reduced over all replicas: give your own to a strategy by deriving from it.
+class CHORUS_API CrossDeviceOps {
+ public:
+  CrossDeviceOps() = default;
+  CrossDeviceOps(const CrossDeviceOps&) = delete;
+  CrossDeviceOps& operator=(const CrossDeviceOps&) = delete;
+  virtual ~CrossDeviceOps() = default;
+
+  /// Reduces each of `values` over all replicas of all workers, in place: afterwards every component is the result.
+  /// Called outside of the replicas by every worker, with the same number, types and shapes of values.
+  /// Throws   Error{invalid_argument} where a value has not one component for each local replica or these differ in
+  ///          type or shape; what the collectives throw.
+  void batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                    const CommunicationOptions& options = {});
+
+  /// The same, called by every replica with its own components. What is not overridden meets the other replicas and
+  /// lets the first one do it for all.
+  virtual void all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
+                          const CommunicationOptions& options);
+
+ protected:
+  /// batch_reduce, its arguments checked.
+  virtual void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                                           const CommunicationOptions& options) = 0;
+};
+
+/// Every replica takes part in a collective of the local replicas, and the first of each worker in one of the workers.
+/// Tensors of one type are packed and the packs reduced in the opposite order, as gradients come last layer first.
+class CHORUS_API CollectiveAllReduce final : public CrossDeviceOps {
+ public:
+  void all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
+                  const CommunicationOptions& options) override;
+
+ protected:
+  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                                   const CommunicationOptions& options) override;
+};
+
+/// The components are brought to one replica, which adds them up in the order of the replicas, and copied back.
+class CHORUS_API ReductionToOneDevice final : public CrossDeviceOps {
+ protected:
+  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                                   const CommunicationOptions& options) override;
+};
+
+/// Pairs of replicas are reduced, then pairs of pairs, and the result is copied down the same tree; any number of
+/// replicas.
+class CHORUS_API HierarchicalCopyAllReduce final : public CrossDeviceOps {
+ protected:
+  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                                   const CommunicationOptions& options) override;
+};
+
+/// NCCL's all-reduce between GPUs.
+class CHORUS_API NcclAllReduce final : public CrossDeviceOps {
+ public:
+  /// Throws   Error{not_built} where the library has been built without NCCL.
+  NcclAllReduce();
+
+ protected:
+  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                                   const CommunicationOptions& options) override;
+};
+
+}  // namespace chorus

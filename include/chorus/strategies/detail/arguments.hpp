@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/strategies/structure.hpp>
+#include <chorus/strategies/values.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus::detail {
+
+template <class T>
+concept Distributed = requires {
+  typename T::value_type;
+  requires std::derived_from<T, DistributedValues<typename T::value_type>>;
+};
+
+/// True where a DistributedValues is somewhere inside of a tuple, vector or map.
+template <class T>
+struct HoldsDistributed : std::bool_constant<Distributed<T>> {};
+template <class... T>
+struct HoldsDistributed<std::tuple<T...>> : std::disjunction<HoldsDistributed<T>...> {};
+template <class First, class Second>
+struct HoldsDistributed<std::pair<First, Second>>
+    : std::disjunction<HoldsDistributed<First>, HoldsDistributed<Second>> {};
+template <class T, class Allocator>
+struct HoldsDistributed<std::vector<T, Allocator>> : HoldsDistributed<T> {};
+template <class Key, class T, class Compare, class Allocator>
+struct HoldsDistributed<std::map<Key, T, Compare, Allocator>> : HoldsDistributed<T> {};
+
+/// The argument as the local replica `replica` gets it: its component where it is distributed, a copy with the
+/// components in their places where those are inside of a structure, and else the argument itself.
+template <class T>
+decltype(auto) component_of(T& argument, [[maybe_unused]] int replica) {
+  using Plain = std::remove_const_t<T>;
+  if constexpr (Distributed<Plain>) {
+    if constexpr (Distributed<typename Plain::value_type>)  // of a replica that gave a distributed value itself
+      return component_of(argument[static_cast<std::size_t>(replica)], replica);
+    else
+      return argument[static_cast<std::size_t>(replica)];
+  } else if constexpr (!HoldsDistributed<Plain>::value) {
+    return (argument);
+  } else if constexpr (is_tuple<Plain>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      return std::tuple<std::decay_t<decltype(component_of(std::get<I>(argument), replica))>...>(
+          component_of(std::get<I>(argument), replica)...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Plain>>());
+  } else if constexpr (is_map<Plain>) {
+    std::map<typename Plain::key_type, std::decay_t<decltype(component_of(argument.begin()->second, replica))>> parts;
+    for (auto& [key, part] : argument) parts.emplace(key, component_of(part, replica));
+    return parts;
+  } else {
+    std::vector<std::decay_t<decltype(component_of(argument[0], replica))>> parts;
+    for (auto& part : argument) parts.push_back(component_of(part, replica));
+    return parts;
+  }
+}
+
+}  // namespace chorus::detail

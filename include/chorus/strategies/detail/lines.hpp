@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/strategies/detail/stage.hpp>
+
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace chorus::detail {
+
+/// The lines of a file.
+class CHORUS_API Lines final : public Cursor<std::string> {
+ public:
+  /// Throws   Error{invalid_argument} where `file` cannot be opened.
+  explicit Lines(const std::string& file);
+  /// Throws   Error{invalid_argument} where `file` cannot be read to its end.
+  std::optional<std::string> next() override;
+
+ private:
+  std::string name_;
+  std::ifstream file_;
+};
+
+}  // namespace chorus::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/export.hpp>
+#include <chorus/strategies/cardinality.hpp>
+#include <chorus/strategies/input_options.hpp>
+#include <chorus/strategies/values.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace chorus::detail {
+
+/// What there is in one step, on all replicas or some of them.
+struct StepCounts {
+  std::size_t rows = 0;
+  std::size_t batches = 0;  ///< replicas that have a batch, with rows or without
+  std::size_t with_rows = 0;
+};
+
+/// What a worker knows of an epoch before it begins.
+struct LocalPlan {
+  Cardinality steps = Cardinality::unknown();
+  /// Its rows in the first step, where every step has as many as the first one, over all workers.
+  std::optional<std::size_t> rows = {};
+  /// Whether the worker sees all of each step's data, and so counts for all.
+  bool sees_all = false;
+  /// The rows of a step that lacks nothing, where they are known.
+  std::optional<std::size_t> full_rows = {};
+};
+
+/// What a worker has for the next step.
+struct LocalCounts {
+  StepCounts own = {};
+  std::optional<StepCounts> all = {};  ///< of all workers, where it knows
+  bool failed = false;
+};
+
+/// The workers' agreement on the steps of one epoch: whether there is another one, and how many rows it has. One small
+/// allreduce a step; none where the workers find at the first step that all know the same.
+class CHORUS_API StepAgreement {
+ public:
+  /// `comm` has the workers as its ranks; none where there is one worker.
+  StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
+                const LocalPlan& plan);
+
+  /// The rows of the next step on all replicas; none where the data end.
+  /// Order    collective over the workers, called by the thread that consumes.
+  /// Throws   Error{invalid_argument} where another worker has failed, or where UnevenPolicy::error forbids what is
+  /// left.
+  [[nodiscard]] std::optional<std::size_t> agree(const LocalCounts& counts);
+
+ private:
+  [[nodiscard]] std::vector<std::int64_t> gather(const std::vector<std::int64_t>& own) const;
+  void compare_plans();
+  [[nodiscard]] StepCounts all_counts(const LocalCounts& counts);
+  [[noreturn]] void report_failure(const std::vector<std::int64_t>& failed) const;
+  [[noreturn]] void report_uneven() const;
+
+  ReplicaLayout layout_;
+  std::optional<Communicator> comm_;
+  UnevenPolicy policy_;
+  LocalPlan plan_;
+  std::size_t step_ = 0;
+  std::size_t own_rows_ = 0;
+  StepCounts own_ = {};
+  bool planned_ = false;
+  std::optional<std::size_t> fixed_rows_;  ///< of every step, on all workers
+  bool counts_alone_ = false;              ///< no worker needs to ask the others
+};
+
+}  // namespace chorus::detail

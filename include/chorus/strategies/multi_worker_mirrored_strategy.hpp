@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/communicator.hpp>
+#include <chorus/device.hpp>
+#include <chorus/strategies/cluster_resolver.hpp>
+#include <chorus/strategies/strategy.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace chorus {
+
+/// MirroredStrategy over several processes: each rank of a communicator is a worker with the same number of replicas.
+class CHORUS_API MultiWorkerMirroredStrategy final : public Strategy {
+ public:
+  struct Setup {
+    /// The replicas of this worker run on these; empty: one replica, on the first device this process may use.
+    std::vector<Device> devices = {};
+    CommunicationOptions communication_options = {};
+    /// Null: CollectiveAllReduce.
+    std::unique_ptr<CrossDeviceOps> cross_device_ops = {};
+    /// Null: MpiClusterResolver, which takes the workers from `workers`.
+    std::shared_ptr<const ClusterResolver> cluster_resolver = {};
+  };
+  /// Called by every rank of `workers`. Worker 0 prints one line that says how many take part.
+  /// Throws   Error{invalid_argument} where a device is named twice or the workers have different numbers of them;
+  ///          Error{invalid_environment} where the launcher has started more processes than `workers` has ranks.
+  MultiWorkerMirroredStrategy(const Communicator& workers, Setup setup);
+  explicit MultiWorkerMirroredStrategy(const Communicator& workers = Communicator::world());
+};
+
+}  // namespace chorus

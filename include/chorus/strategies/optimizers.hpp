@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/strategies/communication_options.hpp>
+#include <chorus/strategies/replica_context.hpp>
+#include <chorus/strategies/variable.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+/// Where gradients that are longer than `clip_norm` are shortened to it.
+enum class Clipping : std::uint8_t {
+  none,
+  before_reduction,  ///< each replica's own, as tf.distribute does
+  after_reduction    ///< their sum: as one device would with the whole batch
+};
+
+/// How the gradients of the replicas become one.
+struct GradientOptions {
+  bool aggregate = true;  ///< false: they are the same on all replicas already
+  Clipping clipping = Clipping::none;
+  double clip_norm = 1;  ///< of all gradients together
+  CommunicationOptions communication = {};
+};
+
+namespace detail {
+/// Makes the gradients of this replica those of all; returns when they are.
+CHORUS_API void aggregate_gradients(std::span<const TensorRef> gradients, const GradientOptions& options);
+}  // namespace detail
+
+/// What optimizers do alike: aggregate the gradients of the replicas, then change each variable on every replica in the
+/// same way. Made in the scope of the variables' strategy, as what it remembers of them are variables, too.
+template <class Derived, Leaf... T>
+class Optimizer {
+ public:
+  /// Sums the gradients of the replicas, and changes the variables accordingly.
+  ///
+  /// Shapes   one gradient for each variable, in their order and of their shapes.
+  /// Order    every replica calls.
+  /// Throws   Error{wrong_context} outside of the replicas; what all_reduce throws.
+  void apply_gradients(std::tuple<T...> gradients, const GradientOptions& options = {}) {
+    std::vector<TensorRef> tensors;
+    std::apply([&](T&... each) { (tensors.push_back(tensor_ref(each)), ...); }, gradients);
+    detail::aggregate_gradients(tensors, options);
+    steps_.update([](std::int64_t& steps) { ++steps; });
+    [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      (static_cast<Derived*>(this)->template change<I>(std::get<I>(gradients)), ...);
+    }
+    (std::index_sequence_for<T...>());
+  }
+  /// How often it has been called.
+  [[nodiscard]] std::int64_t steps() const { return steps_.value(); }
+
+ protected:
+  explicit Optimizer(std::tuple<Variable<T>...> variables)
+      : variables_(std::move(variables)), steps_(0, {.name = "optimizer steps", .trainable = false}) {}
+
+  /// Something to remember for each variable, 0 at first.
+  [[nodiscard]] std::tuple<Variable<T>...> slots(const char* name) const {
+    return std::apply([name](const Variable<T>&... each) { return std::tuple(slot(each, name)...); }, variables_);
+  }
+
+  std::tuple<Variable<T>...> variables_;  // NOLINT(misc-non-private-member-variables-in-classes): for the derived ones
+  Variable<std::int64_t> steps_;          // NOLINT(misc-non-private-member-variables-in-classes)
+
+ private:
+  template <Leaf U>
+  [[nodiscard]] static Variable<U> slot(const Variable<U>& variable, const char* name) {
+    return Variable<U>(LeafTraits<U>::make(LeafTraits<U>::shape(variable.value())),
+                       {.name = variable.name() + "/" + name, .trainable = false});
+  }
+};
+
+namespace detail {
+/// Calls `change(value, gradient, slot values...)` for each element of this replica's component of `variable`.
+template <Leaf T, class Change, class... Slots>
+void change_elements(const Variable<T>& variable, const T& gradient, const Change& change, const Slots&... slots) {
+  variable.check_shape(gradient);
+  variable.update([&](T& component) {
+    using Traits = LeafTraits<T>;
+    const std::size_t count = element_count(Traits::shape(component));
+    ScalarOf<T>* const values = Traits::data(component);
+    const ScalarOf<T>* const by = Traits::data(gradient);
+    const auto with = [&](auto*... remembered) {
+      for (std::size_t i = 0; i < count; ++i) change(values[i], by[i], remembered[i]...);
+    };
+    with(Traits::data(const_cast<T&>(slots.value()))...);
+  });
+}
+}  // namespace detail
+
+struct SgdOptions {
+  double learning_rate = 0.01;
+  double momentum = 0;
+  bool nesterov = false;
+};
+
+/// Stochastic gradient descent with momentum: m = momentum m - rate g; v += m (Nesterov: v += momentum m - rate g).
+template <Leaf... T>
+class Sgd final : public Optimizer<Sgd<T...>, T...> {
+ public:
+  explicit Sgd(std::tuple<Variable<T>...> variables, const SgdOptions& options = {})
+      : Optimizer<Sgd, T...>(std::move(variables)), options_(options), momenta_(this->slots("momentum")) {}
+
+ private:
+  friend class Optimizer<Sgd, T...>;
+  template <std::size_t I, Leaf U>
+  void change(const U& gradient) {
+    using Scalar = ScalarOf<U>;
+    const auto rate = static_cast<Scalar>(options_.learning_rate);
+    const auto momentum = static_cast<Scalar>(options_.momentum);
+    const auto step = [&](Scalar& value, const Scalar& by, Scalar& remembered) {
+      remembered = momentum * remembered - rate * by;
+      value += options_.nesterov ? momentum * remembered - rate * by : remembered;
+    };
+    detail::change_elements(std::get<I>(this->variables_), gradient, step, std::get<I>(momenta_));
+  }
+
+  SgdOptions options_;
+  std::tuple<Variable<T>...> momenta_;
+};
+
+struct AdamOptions {
+  double learning_rate = 0.001;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+};
+
+/// Adam (Kingma and Ba, ICLR 2015, algorithm 1, with the bias corrections in the rate as in its section 2).
+template <Leaf... T>
+class Adam final : public Optimizer<Adam<T...>, T...> {
+ public:
+  explicit Adam(std::tuple<Variable<T>...> variables, const AdamOptions& options = {})
+      : Optimizer<Adam, T...>(std::move(variables)),
+        options_(options),
+        first_moments_(this->slots("m")),
+        second_moments_(this->slots("v")) {}
+
+ private:
+  friend class Optimizer<Adam, T...>;
+  template <std::size_t I, Leaf U>
+  void change(const U& gradient) {
+    using Scalar = ScalarOf<U>;
+    const auto step_number = static_cast<double>(this->steps_.value());
+    const auto beta_1 = static_cast<Scalar>(options_.beta_1);
+    const auto beta_2 = static_cast<Scalar>(options_.beta_2);
+    const auto rate =
+        static_cast<Scalar>(options_.learning_rate * std::sqrt(1 - std::pow(options_.beta_2, step_number)) /
+                            (1 - std::pow(options_.beta_1, step_number)));
+    const auto step = [&](Scalar& value, const Scalar& by, Scalar& first, Scalar& second) {
+      first = beta_1 * first + (1 - beta_1) * by;
+      second = beta_2 * second + (1 - beta_2) * by * by;
+      value -= rate * first / (std::sqrt(second) + static_cast<Scalar>(options_.epsilon));
+    };
+    detail::change_elements(std::get<I>(this->variables_), gradient, step, std::get<I>(first_moments_),
+                            std::get<I>(second_moments_));
+  }
+
+  AdamOptions options_;
+  std::tuple<Variable<T>...> first_moments_;
+  std::tuple<Variable<T>...> second_moments_;
+};
+
+}  // namespace chorus

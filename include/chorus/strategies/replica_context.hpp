@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/strategies/call_site.hpp>
+#include <chorus/strategies/communication_options.hpp>
+#include <chorus/strategies/context.hpp>
+#include <chorus/strategies/replica_group.hpp>
+#include <chorus/strategies/structure.hpp>
+#include <chorus/strategies/values.hpp>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+class Strategy;
+
+/// What a replica can do while it runs: get_replica_context() in the function given to Strategy::run.
+class CHORUS_API ReplicaContext {
+ public:
+  ReplicaContext(Strategy& strategy, int local_replica) noexcept : strategy_(strategy), local_replica_(local_replica) {}
+  ReplicaContext(const ReplicaContext&) = delete;
+  ReplicaContext& operator=(const ReplicaContext&) = delete;
+
+  [[nodiscard]] Strategy& strategy() const noexcept { return strategy_; }
+  [[nodiscard]] int num_replicas_in_sync() const noexcept;
+  /// The number of this replica among all, from 0.
+  [[nodiscard]] int replica_id_in_sync_group() const noexcept;
+  /// Its number among the replicas of this worker, from 0.
+  [[nodiscard]] int local_replica() const noexcept { return local_replica_; }
+  /// Where it runs.
+  /// Throws   Error{wrong_context} for the replica of the default strategy, which runs wherever it is called.
+  [[nodiscard]] const Device& device() const;
+
+  /// Gives every replica the reduction over all replicas of their `value`: a tensor or a structure of them.
+  ///
+  /// Shapes   the same structure with the same types and shapes on every replica.
+  /// Order    every replica calls, in the same order.
+  /// Result   the same bits on every replica.
+  /// Throws   Error{wrong_context} where this thread is not this replica; Error{invalid_argument} for other operations
+  ///          than sum, average, min and max, and for averages of integers; what the collectives throw.
+  template <Structure T>
+  [[nodiscard]] T all_reduce(ReduceOp op, T value, const CommunicationOptions& options = {}) {
+    all_reduce_in_place(op, value, options);
+    return value;
+  }
+  /// The same in place.
+  template <Structure T>
+  void all_reduce_in_place(ReduceOp op, T& value, const CommunicationOptions& options = {}) {
+    std::vector<TensorRef> tensors;
+    for_each_leaf(value, [&](auto& leaf, const auto& /*path*/) { tensors.push_back(tensor_ref(leaf)); });
+    all_reduce_tensors(op, tensors, options);
+  }
+
+  /// The same of tensors whose types are known at run time.
+  void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {});
+
+  /// Gives every replica the values of all, one after the other along the dimension `axis` (from the last where it is
+  /// negative), in the order of the replicas.
+  ///
+  /// Shapes   tensors with at least one dimension, whose lengths may differ between replicas in `axis` only.
+  /// Throws   as all_reduce; Error{invalid_argument} on every replica where the shapes do not go together.
+  template <Structure T>
+  [[nodiscard]] auto all_gather(const T& value, int axis, const CallSite& where = CallSite::here());
+
+  /// Waits until all replicas of this worker have come here, and calls `function(strategy, PerReplica args...)` once,
+  /// in the cross-replica context. Each replica gets the result, of a PerReplica or Mirrored one its own component.
+  ///
+  /// Order    every replica of this worker calls, at the same place of the program.
+  /// Throws   Error{wrong_context} where this thread is not this replica; Error{mismatch} on every replica where they
+  ///          call at different places, or where some have ended; what `function` throws, the other replicas
+  ///          Error{revoked} with its text.
+  template <class Function, class... Args>
+  auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here());
+
+ private:
+  /// Throws where this thread is not this replica.
+  void check_here(const char* function) const;
+  [[nodiscard]] ReplicaGroup& group() const noexcept;
+  [[nodiscard]] ReplicaLayout layout() const noexcept;
+
+  Strategy& strategy_;
+  int local_replica_;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_distributed = false;
+template <class T>
+inline constexpr bool is_distributed<PerReplica<T>> = true;
+template <class T>
+inline constexpr bool is_distributed<Mirrored<T>> = true;
+
+/// What `replica` gets of the result of a merge_call.
+template <class Result>
+auto part_of(const Result& result, int replica) {
+  if constexpr (is_distributed<Result>)
+    return result[static_cast<std::size_t>(replica)];
+  else
+    return result;
+}
+
+}  // namespace detail
+
+template <class Function, class... Args>
+auto ReplicaContext::merge_call(Function&& function, std::tuple<Args...> args, const CallSite& where) {
+  check_here("merge_call");
+  using Result = std::decay_t<std::invoke_result_t<Function, Strategy&, PerReplica<Args>...>>;
+  constexpr bool returns = !std::is_void_v<Result>;
+  struct Brought {
+    std::tuple<Args...>& args;
+    std::optional<std::conditional_t<returns, Result, bool>> result = {};
+  } brought{args};
+
+  const auto call = [&](const std::vector<const void*>& all) {
+    const ContextGuard guard({.strategy = current_context().strategy, .cross_replica = true, .scoped = true});
+    const auto merged = [&]<std::size_t I>(std::integral_constant<std::size_t, I> /*number*/) {
+      std::vector<std::tuple_element_t<I, std::tuple<Args...>>> values;
+      for (const void* one : all) values.push_back(std::move(std::get<I>(static_cast<const Brought*>(one)->args)));
+      return PerReplica(layout(), std::move(values));
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      if constexpr (returns)
+        brought.result = std::invoke(function, strategy_, merged(std::integral_constant<std::size_t, I>())...);
+      else
+        std::invoke(function, strategy_, merged(std::integral_constant<std::size_t, I>())...);
+    }
+    (std::index_sequence_for<Args...>());
+  };
+
+  const std::vector<const void*> all = group().meet(local_replica_, {"merge_call", where}, &brought);
+  if (local_replica_ == 0) call(all);
+  group().meet(local_replica_, {"the end of merge_call", where});
+  if constexpr (returns) {
+    auto mine = detail::part_of(*static_cast<const Brought*>(all.front())->result, local_replica_);
+    group().meet(local_replica_, {"the result of merge_call", where});
+    return mine;
+  }
+}
+
+}  // namespace chorus

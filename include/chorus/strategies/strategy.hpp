@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/strategies/axes.hpp>
+#include <chorus/strategies/context.hpp>
+#include <chorus/strategies/cross_device_ops.hpp>
+#include <chorus/strategies/detail/arguments.hpp>
+#include <chorus/strategies/distributed_dataset.hpp>
+#include <chorus/strategies/extended.hpp>
+#include <chorus/strategies/input_options.hpp>
+#include <chorus/strategies/replica_context.hpp>
+#include <chorus/strategies/replica_group.hpp>
+#include <chorus/strategies/structure.hpp>
+#include <chorus/strategies/values.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+/// How a computation is spread over devices and processes: a program says what one replica does, and the strategy runs
+/// as many as it has devices. All strategies are used alike; which one it is decides where replicas run, where
+/// variables lie and what carries reductions.
+///
+/// Order    where there are several workers, all of them make the same calls in the same order; one thread at a time.
+class CHORUS_API Strategy {
+ public:
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+  virtual ~Strategy();
+
+  /// Its name, for messages: "mirrored".
+  [[nodiscard]] const std::string& name() const noexcept;
+  /// The number of replicas of all workers.
+  [[nodiscard]] int num_replicas_in_sync() const noexcept;
+  [[nodiscard]] ReplicaLayout layout() const noexcept;
+  /// Which tasks there are and which one this is; null where the strategy is one of this process alone.
+  [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept;
+  [[nodiscard]] StrategyExtended& extended() noexcept { return *extended_; }
+
+  /// Puts this thread in the cross-replica context of this strategy as long as it lives; entering it again is fine.
+  /// Throws   Error{wrong_context} in the scope of another strategy, or in a replica.
+  [[nodiscard]] ContextGuard scope();
+
+  /// Calls `function(args...)` on every replica at the same time; each gets its component of a DistributedValues, also
+  /// of one inside of a tuple, vector or map, and other arguments as they are. Returns what the replicas returned.
+  ///
+  /// Order    called by all workers, not in a replica. Returns when the replicas of all workers have ended.
+  /// Throws   Error{wrong_context} in a replica or in the scope of another strategy; what the first replica that failed
+  ///          has thrown, on all workers; Error{mismatch} where the replicas return structures of tensors that differ.
+  template <class Function, class... Args>
+  auto run(Function&& function, Args&&... args);
+
+  /// Gives every worker the reduction over all replicas of `value`: sum, average, min or max of tensors of one shape,
+  /// or of structures of them.
+  ///
+  /// Result   where numbers are not a number so is the result.
+  /// Throws   Error{wrong_context} in a replica: ReplicaContext::all_reduce is for those; Error{invalid_argument} for
+  ///          other operations, averages of integers, and components that differ in structure or shape.
+  template <Structure T>
+  [[nodiscard]] T reduce(ReduceOp op, PerReplica<T> value);
+  /// The same over the replicas and over the dimensions `axes` of each tensor (from the last where they are negative),
+  /// in which lengths may differ and be 0: an average is over all elements, not over the replicas' averages.
+  /// `reduce(ReduceOp::average, losses, {0})`.
+  /// Throws   also Error{invalid_argument} where an axis is none, or min and max of no elements are asked for.
+  template <Leaf T, std::size_t K>
+  [[nodiscard]] auto reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)[K]);
+  template <Leaf T>
+  [[nodiscard]] auto reduce(ReduceOp op, const PerReplica<T>& value, int axis) {
+    const int axes[] = {axis};
+    return reduce(op, value, axes);
+  }
+  /// Of a value that is the same everywhere: the average, least and largest of such values is the value itself.
+  /// Throws   Error{invalid_argument} for a sum over several replicas, unless it is one of zeros: each replica would
+  ///          have to have a part of it.
+  template <Structure T>
+  requires(!detail::Distributed<T>) [[nodiscard]] T reduce(ReduceOp op, T value);
+
+  /// Gives every worker the tensors of all replicas, one after the other along the dimension `axis` (from the last
+  /// where it is negative), in the order of the replicas. Other dimensions must be equal. Throws   Error{wrong_context}
+  /// in a replica: ReplicaContext::all_gather is for those; Error{invalid_argument} where
+  ///          the shapes do not go together, and for tensors without dimensions.
+  template <Leaf T>
+  [[nodiscard]] typename LeafTraits<T>::Variable gather(const PerReplica<T>& value, int axis);
+  /// A value that is not distributed comes back as it is.
+  template <Leaf T>
+  [[nodiscard]] T gather(T value, int /*axis*/) {
+    return value;
+  }
+
+  /// The values of this worker's replicas; one where `value` is not distributed.
+  template <class T>
+  [[nodiscard]] std::vector<T> local_results(const DistributedValues<T>& value) const {
+    std::vector<T> results;
+    for (const T& each : value.values()) results.push_back(each);
+    return results;
+  }
+  template <class T>
+  requires(!detail::Distributed<T>) [[nodiscard]] std::vector<T> local_results(const T& value) const { return {value}; }
+
+  /// The batches of `dataset`, each of which has the rows of all replicas together, divided among the replicas: see
+  /// DistributedDataset. Called by all workers.
+  template <BatchStructure B>
+  [[nodiscard]] DistributedDataset<B> distribute_dataset(const Dataset<B>& dataset, InputOptions options = {}) {
+    check_cross_replica("Strategy::distribute_dataset", "an iterator's batch");
+    return DistributedDataset<B>(dataset, layout(), input_workers(), std::move(options));
+  }
+  /// The batches that `make_dataset(InputContext)` gives on each worker, as they are: see
+  /// DistributedDataset::from_function. Called by all workers.
+  template <std::invocable<const InputContext&> Function>
+  [[nodiscard]] auto distribute_datasets_from_function(const Function& make_dataset, InputOptions options = {}) {
+    check_cross_replica("Strategy::distribute_datasets_from_function", "an iterator's batch");
+    using Batch = typename std::invoke_result_t<Function, const InputContext&>::Element;
+    return DistributedDataset<Batch>::from_function(make_dataset, layout(), input_workers(), std::move(options));
+  }
+
+  /// The values that `function(ValueContext)` gives for the replicas of this worker.
+  template <std::invocable<const ValueContext&> Function>
+  [[nodiscard]] auto distribute_values_from_function(const Function& function);
+
+ protected:
+  explicit Strategy(std::unique_ptr<StrategyExtended> extended) noexcept;
+
+ private:
+  friend class ReplicaContext;
+  void check_cross_replica(const char* function, const char* instead) const;
+  /// For input, so that a failed run does not end it.
+  [[nodiscard]] std::optional<Communicator> input_workers() const;
+  void run_replicas(const std::function<void(int)>& body);
+  void gather_components(const ReplicaTensors& components, int axis,
+                         const std::function<TensorRef(const Shape&)>& make);
+
+  std::unique_ptr<StrategyExtended> extended_;
+};
+
+template <class Function, class... Args>
+auto Strategy::run(Function&& function, Args&&... args) {
+  using Result = decltype(std::invoke(function, detail::component_of(args, 0)...));
+  if constexpr (std::is_void_v<Result>) {
+    run_replicas([&]([[maybe_unused]] int replica) { std::invoke(function, detail::component_of(args, replica)...); });
+  } else {
+    std::vector<std::optional<std::decay_t<Result>>> results(static_cast<std::size_t>(layout().local_replicas));
+    run_replicas([&](int replica) {
+      results[static_cast<std::size_t>(replica)] = std::invoke(function, detail::component_of(args, replica)...);
+    });
+    std::vector<std::decay_t<Result>> values;
+    for (auto& result : results) values.push_back(std::move(*result));
+    if constexpr (detail::is_walkable<std::decay_t<Result>>() && !Leaf<std::decay_t<Result>>) {
+      std::ignore = detail::tensors_of_components(std::span(values), "Strategy::run");
+    }
+    return PerReplica(layout(), std::move(values));
+  }
+}
+
+template <Structure T>
+T Strategy::reduce(ReduceOp op, PerReplica<T> value) {
+  check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
+  extended_->reduce_components(op, detail::tensors_of_components(value.values(), "Strategy::reduce"), {});
+  return std::move(value[0]);
+}
+
+template <Leaf T, std::size_t K>
+auto Strategy::reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)[K]) {
+  check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
+  using Less = typename LeafTraits<T>::template Less<static_cast<int>(K)>;
+  return detail::reduce_axes<Less>(op, value.values(), axes, [this](ReduceOp join, auto parts) {
+    return reduce(join, PerReplica(layout(), std::move(parts)));
+  });
+}
+
+template <Structure T>
+requires(!detail::Distributed<T>) T Strategy::reduce(ReduceOp op, T value) {
+  check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
+  if (op == ReduceOp::sum && num_replicas_in_sync() > 1) detail::check_zero(tensors_of(value), num_replicas_in_sync());
+  return value;
+}
+
+template <Leaf T>
+typename LeafTraits<T>::Variable Strategy::gather(const PerReplica<T>& value, int axis) {
+  static_assert(LeafTraits<T>::rank > 0, "gather joins tensors along a dimension: single values have none");
+  check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
+  using Variable = typename LeafTraits<T>::Variable;
+  ReplicaTensors components;
+  for (const T& component : value.values()) components.push_back(tensor_ref(const_cast<T&>(component)));
+  std::optional<Variable> gathered;
+  gather_components(components, axis, [&](const Shape& shape) {
+    gathered = LeafTraits<Variable>::make(shape);
+    return tensor_ref(*gathered);
+  });
+  return std::move(*gathered);
+}
+
+template <std::invocable<const ValueContext&> Function>
+auto Strategy::distribute_values_from_function(const Function& function) {
+  check_cross_replica("Strategy::distribute_values_from_function", "a captured value");
+  return values_from_function(layout(), function);
+}
+
+template <Structure T>
+auto ReplicaContext::all_gather(const T& value, int axis, const CallSite& where) {
+  return merge_call([axis](Strategy& strategy, const PerReplica<T>& values) { return strategy.gather(values, axis); },
+                    std::tuple(value), where);
+}
+
+}  // namespace chorus

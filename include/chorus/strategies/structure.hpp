@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/error.hpp>
+#include <chorus/strategies/detail/aggregate.hpp>
+#include <chorus/strategies/leaf.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+namespace detail {
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+template <class First, class Second>
+inline constexpr bool is_tuple<std::pair<First, Second>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_tuple<std::array<T, N>> = true;
+
+template <class T>
+inline constexpr bool is_pair = false;
+template <class First, class Second>
+inline constexpr bool is_pair<std::pair<First, Second>> = true;
+
+template <class T>
+inline constexpr bool is_sequence = false;
+template <class T, class Allocator>
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+
+template <class T>
+inline constexpr bool is_map = false;
+template <class Key, class T, class Compare, class Allocator>
+inline constexpr bool is_map<std::map<Key, T, Compare, Allocator>> = true;
+
+std::string key_text(const auto& key) {
+  if constexpr (std::convertible_to<decltype(key), std::string>)
+    return std::string(key);
+  else
+    return std::to_string(key);
+}
+}  // namespace detail
+
+/// What a structure is made of, so that it can be walked: a leaf, a tuple (also a pair or array), a vector of
+/// structures, a map of them, or an aggregate of up to 12 of them: struct Batch { Eigen::MatrixXf images; ... };
+template <class T>
+concept Structure = Leaf<T> || detail::is_tuple<std::remove_cv_t<T>> || detail::is_sequence<std::remove_cv_t<T>> ||
+    detail::is_map<std::remove_cv_t<T>> || detail::Aggregate<std::remove_cv_t<T>>;
+
+namespace detail {
+/// True where `T` is a structure down to its leaves.
+template <class T>
+consteval bool is_walkable() {
+  if constexpr (Leaf<T>) {
+    return true;
+  } else if constexpr (is_tuple<T>) {
+    return []<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      return (is_walkable<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (is_sequence<T>) {
+    return !std::same_as<typename T::value_type, bool> && is_walkable<typename T::value_type>();
+  } else if constexpr (is_map<T>) {
+    return is_walkable<typename T::mapped_type>();
+  } else if constexpr (Aggregate<T>) {
+    using Members = decltype(with_fields(std::declval<T&>(), [](auto&... members) {
+      return std::bool_constant<(is_walkable<std::remove_cvref_t<decltype(members)>>() && ...)>{};
+    }));
+    return Members::value;
+  } else {
+    return false;
+  }
+}
+}  // namespace detail
+
+/// Calls `visit(leaf, path)` for every leaf of `structure`, in the order of its parts; `path` names the leaf, as in
+/// "[1].images", and is empty where `structure` is a leaf itself.
+template <class T, class Visit>
+void for_each_leaf(T& structure, Visit&& visit, const std::string& path = "") {
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (Leaf<Plain>) {
+    visit(structure, path);
+  } else if constexpr (detail::is_tuple<Plain>) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (for_each_leaf(std::get<I>(structure), visit, path + "[" + std::to_string(I) + "]"), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Plain>>());
+  } else if constexpr (detail::is_sequence<Plain>) {
+    for (std::size_t i = 0; i < structure.size(); ++i) {
+      for_each_leaf(structure[i], visit, path + "[" + std::to_string(i) + "]");
+    }
+  } else if constexpr (detail::is_map<Plain>) {
+    for (auto& [key, part] : structure) for_each_leaf(part, visit, path + "[" + detail::key_text(key) + "]");
+  } else {
+    static_assert(detail::Aggregate<Plain>, "a structure is a leaf, tuple, vector, map or aggregate of structures");
+    std::size_t number = 0;
+    detail::for_each_field(
+        structure, [&](auto& field) { for_each_leaf(field, visit, path + ".field" + std::to_string(number++)); });
+  }
+}
+
+/// The memory of every leaf of `structure`, with its path.
+struct NamedTensor {
+  TensorRef tensor;
+  std::string path;
+};
+template <Structure T>
+[[nodiscard]] std::vector<NamedTensor> tensors_of(T& structure) {
+  std::vector<NamedTensor> tensors;
+  for_each_leaf(structure, [&](auto& leaf, const std::string& path) { tensors.push_back({tensor_ref(leaf), path}); });
+  return tensors;
+}
+
+namespace detail {
+
+template <class Function, class T>
+auto map_leaves(const Function& function, const T& structure) {
+  if constexpr (Leaf<T>) {
+    return function(structure);
+  } else if constexpr (is_pair<T>) {
+    return std::make_pair(map_leaves(function, structure.first), map_leaves(function, structure.second));
+  } else if constexpr (is_tuple<T> && !requires { typename T::value_type; }) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::make_tuple(map_leaves(function, std::get<I>(structure))...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (is_tuple<T>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::array{map_leaves(function, structure[I])...};
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (is_sequence<T>) {
+    std::vector<decltype(map_leaves(function, structure[0]))> mapped;
+    for (const auto& part : structure) mapped.push_back(map_leaves(function, part));
+    return mapped;
+  } else if constexpr (is_map<T>) {
+    std::map<typename T::key_type, decltype(map_leaves(function, structure.begin()->second))> mapped;
+    for (const auto& [key, part] : structure) mapped.emplace(key, map_leaves(function, part));
+    return mapped;
+  } else {
+    static_assert(Aggregate<T>, "a structure is a leaf, tuple, vector, map or aggregate of structures");
+    return with_fields(structure, [&](const auto&... members) { return T{map_leaves(function, members)...}; });
+  }
+}
+
+}  // namespace detail
+
+/// The structure of `function(leaf)` for every leaf of `structure`. In an aggregate the function must give each leaf's
+/// own type, as its members cannot change theirs.
+template <class Function, Structure T>
+[[nodiscard]] auto map_structure(const Function& function, const T& structure) {
+  return detail::map_leaves(function, structure);
+}
+
+}  // namespace chorus

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/strategies/context.hpp>
+#include <chorus/strategies/leaf.hpp>
+#include <chorus/strategies/replica_context.hpp>
+#include <chorus/strategies/strategy.hpp>
+#include <chorus/strategies/values.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus {
+
+/// When the components of a variable are made equal.
+enum class VariableSynchronization : std::uint8_t {
+  automatic,  ///< on_write
+  none,       ///< not allowed under a strategy
+  on_write,   ///< whenever it is written: they always are
+  on_read     ///< when it is read outside of the replicas: each replica writes its own, as metrics do
+};
+
+/// How what the replicas write is made one value.
+enum class VariableAggregation : std::uint8_t {
+  none,               ///< replicas cannot write it
+  sum,                ///< the sum of what they write
+  mean,               ///< its mean
+  only_first_replica  ///< what replica 0 writes
+};
+
+/// The operation of an aggregation.
+/// Throws   Error{invalid_argument} for none and only_first_replica, which have none.
+[[nodiscard]] CHORUS_API ReduceOp reduce_op_of(VariableAggregation aggregation);
+
+struct VariableOptions {
+  std::string name = "variable";
+  VariableSynchronization synchronization = VariableSynchronization::automatic;
+  VariableAggregation aggregation = VariableAggregation::none;
+  std::optional<bool> trainable = {};  ///< none: true, but false where it is synchronised on read
+};
+
+namespace detail {
+
+/// What a variable is and who made it, without its type.
+class CHORUS_API VariableCore {
+ public:
+  /// In the context of the thread that makes it.
+  /// Throws   Error{invalid_argument} where the options contradict each other or do not suit `type`.
+  VariableCore(VariableOptions options, DataType type);
+
+  [[nodiscard]] const VariableOptions& options() const noexcept { return options_; }
+  [[nodiscard]] Strategy& strategy() const noexcept { return *strategy_; }
+  [[nodiscard]] bool on_read() const noexcept { return options_.synchronization == VariableSynchronization::on_read; }
+  [[nodiscard]] int components() const noexcept { return components_; }
+
+  /// Gives every worker worker 0's `initial`, which has the same name and shape everywhere, and every replica of the
+  /// worker the same object `made`, where replicas make it.
+  /// Throws   Error{mismatch} on every worker or replica where they make different variables.
+  void agree(const TensorRef& initial) const;
+  [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial,
+                                                      const std::shared_ptr<void>& object) const;
+
+  /// Where this thread stands: outside of the replicas, in one of them, or updating one's component.
+  enum class Side : std::uint8_t { cross, replica, update };
+  struct Access {
+    Side side = Side::cross;
+    int component = 0;   ///< the one that is meant
+    bool writes = true;  ///< this thread writes it: false for replicas of a worker with one component for all
+  };
+  /// Throws   Error{wrong_context} in the scope of another strategy.
+  [[nodiscard]] Access access() const;
+
+  /// Makes `value`, which each replica gives, what the aggregation says, on every replica.
+  /// Throws   Error{wrong_context} where the aggregation is none.
+  void aggregate(const TensorRef& value) const;
+  /// Where all replicas have the same component waits for them: before it is written, as they may still read it, and
+  /// until it is written.
+  void meet_where_shared() const;
+  /// Over how many components a value is split that is assigned from outside of the replicas; 1: each gets it.
+  [[nodiscard]] int parts() const;
+  [[noreturn]] void reject_remainder() const;
+  /// Throws   Error{wrong_context} in a replica.
+  void check_outside() const;
+  /// Throws   Error{invalid_argument} where `given` is not `shape`, the variable's.
+  void check_shape(const Shape& shape, const Shape& given) const;
+  /// Throws   Error{wrong_context} where adding to all components would add to the sum more than once.
+  void check_may_add() const;
+  /// The one value that `components` stand for, left in the first.
+  void read(const ReplicaTensors& components) const;
+
+ private:
+  VariableOptions options_;
+  Strategy* strategy_;
+  int components_ = 1;
+};
+
+}  // namespace detail
+
+/// A tensor that a program keeps and changes under a strategy, made in its scope: each replica has a component of its
+/// own (CentralStorageStrategy: all of a worker have one), which is what it reads and writes. Copies of a Variable are
+/// the same variable.
+///
+/// Order    made by all workers in the same order, in the cross-replica context or by every replica.
+template <Leaf T>
+class Variable {
+ public:
+  /// Every component is the `initial` of worker 0 (in replicas: of its first).
+  /// Throws   Error{invalid_argument} where the options contradict each other: none as synchronization, a trainable
+  ///          variable synchronised on read, a mean of integers; Error{mismatch} where workers or replicas make
+  ///          variables that differ in name, type or shape.
+  explicit Variable(T initial, VariableOptions options = {}) {
+    const auto mine = std::make_shared<State>(State{{std::move(options), data_type_of<ScalarOf<T>>()}, {}, {}});
+    const TensorRef tensor = tensor_ref(initial);
+    state_ = std::static_pointer_cast<State>(mine->core.object_of_first(tensor, mine));
+    if (state_ == mine) {
+      mine->core.agree(tensor);
+      mine->components.assign(static_cast<std::size_t>(mine->core.components()), initial);
+    }
+    std::ignore = mine->core.object_of_first(tensor, nullptr);  // the others have it, and it has its value
+  }
+  /// The same with what `initialize()` gives; it is called everywhere, as it may use random numbers that follow.
+  template <std::invocable Initialize>
+  requires(!std::same_as<std::remove_cvref_t<Initialize>, Variable>) explicit Variable(Initialize&& initialize,
+                                                                                       VariableOptions options = {})
+      : Variable(std::invoke(initialize), std::move(options)) {}
+
+  [[nodiscard]] const std::string& name() const noexcept { return core().options().name; }
+  [[nodiscard]] bool trainable() const noexcept { return *core().options().trainable; }
+  [[nodiscard]] VariableSynchronization synchronization() const noexcept { return core().options().synchronization; }
+  [[nodiscard]] VariableAggregation aggregation() const noexcept { return core().options().aggregation; }
+  [[nodiscard]] Strategy& strategy() const noexcept { return core().strategy(); }
+
+  /// Its value: in a replica that replica's component; elsewhere the first one, or where it is synchronised on read
+  /// what the aggregation makes of all, a collective of all workers then. Memory   until it is written, or read the
+  /// next time. Throws   Error{wrong_context} in the scope of another strategy, and where it is synchronised on read
+  /// without an
+  ///          aggregation.
+  [[nodiscard]] const T& value() const {
+    const auto access = core().access();
+    if (access.side != Side::cross || !core().on_read()) return component(access.component);
+    std::vector<T> components = state_->components;
+    ReplicaTensors tensors;
+    for (T& each : components) tensors.push_back(tensor_ref(each));
+    core().read(tensors);
+    state_->read = std::move(components.front());
+    return *state_->read;
+  }
+  operator const T&() const { return value(); }  // NOLINT(google-explicit-constructor): it stands for its value
+
+  // Writing. In a replica: every replica calls, and every component gets what the aggregation makes of their values;
+  // a variable synchronised on read changes in this replica only, without communication. Elsewhere: every component
+  // gets the same. In an update: the component that is updated.
+  // Throws   Error{invalid_argument} where the value has another shape than the variable, or integers are not divisible
+  //          by the number of the replicas that shall have a part; Error{wrong_context} in a replica where the
+  //          aggregation is none, in the scope of another strategy, and for
+  //          adding to a sum that is synchronised on read from outside of the replicas; what the collectives throw.
+
+  void assign(T value) const {
+    write(std::move(value), [](T& component, const T& given) { component = given; });
+  }
+  void assign_add(T value) const { add(std::move(value), 1); }
+  void assign_sub(T value) const { add(std::move(value), -1); }
+  /// Each replica's component gets its own value. Outside of the replicas.
+  void assign(const PerReplica<T>& values) const {
+    core().check_outside();
+    const PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
+    for (const T& each : given.values()) check_shape(each);
+    for (int i = 0; i < core().components(); ++i) component(i) = given[static_cast<std::size_t>(i)];
+  }
+
+  /// Calls `function(component)`: in a replica, where every replica calls, for its component; nothing makes the
+  /// components equal but that the functions do the same. Elsewhere for each component.
+  template <std::invocable<T&> Function>
+  void update(const Function& function) const {
+    const auto access = core().access();
+    if (access.side == Side::cross) {
+      for (T& each : state_->components) function(each);
+      return;
+    }
+    if (access.side == Side::replica) core().meet_where_shared();
+    if (access.writes) function(component(access.component));
+    if (access.side == Side::replica) core().meet_where_shared();
+  }
+
+  /// Throws   Error{invalid_argument} where `value` has another shape.
+  void check_shape(const T& value) const {
+    core().check_shape(LeafTraits<T>::shape(component(core().access().component)), LeafTraits<T>::shape(value));
+  }
+  /// The components of this worker, for strategies and checkpoints.
+  [[nodiscard]] std::vector<T>& components() const noexcept { return state_->components; }
+  /// True where both are the same variable.
+  friend bool operator==(const Variable& left, const Variable& right) noexcept { return left.state_ == right.state_; }
+
+ private:
+  using Side = detail::VariableCore::Side;
+  struct State {
+    detail::VariableCore core;
+    std::vector<T> components;
+    std::optional<T> read;
+  };
+
+  [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
+  [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
+
+  void add(T value, int sign) const {
+    if (core().access().side == Side::cross && core().on_read()) core().check_may_add();
+    write(std::move(value), [sign](T& component, const T& given) {
+      ScalarOf<T>* const to = LeafTraits<T>::data(component);
+      const ScalarOf<T>* const from = LeafTraits<T>::data(given);
+      const std::size_t count = element_count(LeafTraits<T>::shape(given));
+      for (std::size_t i = 0; i < count; ++i) {
+        to[i] = static_cast<ScalarOf<T>>(sign > 0 ? to[i] + from[i] : to[i] - from[i]);
+      }
+    });
+  }
+
+  /// Makes `total` what each component of a variable synchronised on read gets, so that a read gives `total`.
+  void split(T& total) const {
+    const int parts = core().parts();
+    ScalarOf<T>* const elements = LeafTraits<T>::data(total);
+    const std::size_t count = parts == 1 ? 0 : element_count(LeafTraits<T>::shape(total));
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (std::integral<ScalarOf<T>>) {
+        using Wide = std::common_type_t<ScalarOf<T>, int>;
+        if (static_cast<Wide>(elements[i]) % static_cast<Wide>(parts) != 0) core().reject_remainder();
+        elements[i] = static_cast<ScalarOf<T>>(static_cast<Wide>(elements[i]) / static_cast<Wide>(parts));
+      } else {
+        using Divisor = std::conditional_t<sizeof(ScalarOf<T>) == 2, float, ScalarOf<T>>;
+        elements[i] = static_cast<ScalarOf<T>>(elements[i] / static_cast<Divisor>(parts));
+      }
+    }
+  }
+
+  /// `apply(component, value)` to every component that this call means, the value aggregated.
+  template <class Apply>
+  void write(T value, const Apply& apply) const {
+    const auto access = core().access();
+    check_shape(value);
+    if (access.side == Side::cross) {
+      if (core().on_read()) split(value);
+      for (T& each : state_->components) apply(each, value);
+      return;
+    }
+    const bool together = access.side == Side::replica && !core().on_read();
+    if (together) {
+      core().aggregate(tensor_ref(value));
+      core().meet_where_shared();
+    }
+    if (access.writes) apply(component(access.component), value);
+    if (together) core().meet_where_shared();
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+template <Structure T>
+std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vector<PerReplica<T>> values,
+                                                           const CommunicationOptions& options) {
+  check_cross_replica("batch_reduce_to");
+  std::vector<ReplicaTensors> tensors;
+  for (PerReplica<T>& value : values) {
+    for (ReplicaTensors& leaf : detail::tensors_of_components(value.values(), "batch_reduce_to")) {
+      tensors.push_back(std::move(leaf));
+    }
+  }
+  reduce_components(op, tensors, options);
+  std::vector<Mirrored<T>> reduced;
+  for (const PerReplica<T>& value : values) {
+    reduced.emplace_back(value.layout(), std::vector<T>(value.values().begin(), value.values().end()));
+  }
+  return reduced;
+}
+
+template <Leaf T, class Function, class... Args>
+void StrategyExtended::update(const Variable<T>& variable, Function&& function, Args&&... args) {
+  if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
+  const auto update_components = [&](const auto&... all) {
+    for (std::size_t i = 0; i < variable.components().size(); ++i) {
+      StrategyContext context = current_context();
+      context.update_replica = static_cast<int>(i);
+      const ContextGuard guard(context);
+      std::invoke(function, variable.components()[i], detail::component_of(all, static_cast<int>(i))...);
+    }
+  };
+  if (ReplicaContext* const replica = current_context().replica) {
+    replica->merge_call([&](Strategy&, const auto&... merged) { update_components(merged...); },
+                        std::tuple<std::decay_t<Args>...>(args...));
+  } else {
+    update_components(args...);
+  }
+}
+
+template <Leaf T>
+ContextGuard StrategyExtended::colocate_vars_with(const Variable<T>& variable) {
+  if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
+  return ContextGuard(current_context());
+}
+
+}  // namespace chorus

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/thread_communicators.hpp>
+
+#include "transport/threads.hpp"
+
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace chorus {
+namespace {
+
+Settings settings_here() {
+  try {
+    return Settings::of_this_process();
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("thread_communicators: {}", error.message()));
+  }
+}
+
+/// The node of each rank, as the settings pretend.
+std::vector<int> nodes_of(int ranks, const Settings& settings) {
+  std::vector<int> nodes(static_cast<std::size_t>(ranks));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  const int ranks_each = settings.shared_memory == SharedMemory::off ? 1
+                         : settings.node_ranks > 0                   ? settings.node_ranks
+                                                                     : ranks;
+  for (int& node : nodes) node /= ranks_each;
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<Communicator> thread_communicators(int ranks) {
+  if (ranks < 1) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("thread_communicators: argument ranks is {}; ask for 1 or more, one for each thread", ranks));
+  }
+  const Settings settings = settings_here();
+  const bool shared = settings.shared_memory != SharedMemory::off;
+  const ThreadWorld world({.ranks = ranks,
+                           .nodes = nodes_of(ranks, settings),
+                           .slot_bytes = shared ? settings.slot_bytes : 0,
+                           .settings = settings});
+  std::vector<Communicator> communicators;
+  for (int rank = 0; rank < ranks; ++rank) communicators.push_back(world.communicator(rank));
+  return communicators;
+}
+
+}  // namespace chorus

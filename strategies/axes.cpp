@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/axes.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace chorus::detail {
+namespace {
+
+bool is_integer(DataType type) { return type <= DataType::uint64; }
+
+bool is_complex(DataType type) { return type == DataType::complex64 || type == DataType::complex128; }
+
+/// Which dimensions of `shape` the axes name.
+std::vector<bool> named(std::span<const int> axes, const Shape& shape) {
+  std::vector<bool> named(shape.size());
+  for (const int axis : axes) {
+    const std::size_t dimension = dimension_of(axis, shape, "reduce");
+    if (named[dimension]) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("reduce: dimension {} is named twice", dimension));
+    }
+    named[dimension] = true;
+  }
+  return named;
+}
+
+/// How far apart neighbours in each dimension are; 0 where the dimension is left out.
+std::vector<std::size_t> strides_of(const Shape& shape, const std::vector<bool>& left_out, StorageOrder order) {
+  std::vector<std::size_t> strides(shape.size(), 0);
+  std::size_t stride = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t dimension = order == StorageOrder::row_major ? shape.size() - 1 - i : i;
+    if (left_out[dimension]) continue;
+    strides[dimension] = stride;
+    stride *= shape[dimension];
+  }
+  return strides;
+}
+
+}  // namespace
+
+std::size_t dimension_of(int axis, const Shape& shape, const char* function) {
+  const int rank = static_cast<int>(shape.size());
+  if (axis >= -rank && axis < rank) return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: axis {} is none of a tensor of shape {}: give one from {} to {}", function, axis,
+                          to_string(shape), -rank, rank - 1));
+}
+
+Reduction reduction_over(std::span<const int> axes, const Shape& shape, StorageOrder order, StorageOrder result_order) {
+  const std::vector<bool> reduced = named(axes, shape);
+  Reduction reduction;
+  for (std::size_t dimension = 0; dimension < shape.size(); ++dimension) {
+    if (reduced[dimension])
+      reduction.joined *= shape[dimension];
+    else
+      reduction.shape.push_back(shape[dimension]);
+  }
+  const std::vector<std::size_t> strides = strides_of(shape, reduced, result_order);
+  std::vector<std::size_t> place(shape.size(), 0);
+  const std::size_t count = element_count(shape);
+  std::size_t at = 0;
+  for (std::size_t element = 0; element < count; ++element) {
+    reduction.at.push_back(at);
+    for (std::size_t i = 0; i < shape.size(); ++i) {  // to the next element in memory
+      const std::size_t dimension = order == StorageOrder::row_major ? shape.size() - 1 - i : i;
+      at += strides[dimension];
+      if (++place[dimension] < shape[dimension]) break;
+      at -= strides[dimension] * shape[dimension];
+      place[dimension] = 0;
+    }
+  }
+  return reduction;
+}
+
+void check_operation(ReduceOp op, DataType type, const char* function) {
+  if (op != ReduceOp::sum && op != ReduceOp::average && op != ReduceOp::min && op != ReduceOp::max) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: strategies reduce by sum, average, min or max only", function));
+  }
+  if (op == ReduceOp::average && is_integer(type)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: the average of {} elements is no integer: reduce floating-point numbers, or sum and "
+                            "divide as you need it",
+                            function, name(type)));
+  }
+  if ((op == ReduceOp::min || op == ReduceOp::max) && is_complex(type)) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} elements have no order", function, name(type)));
+  }
+}
+
+void reject_no_elements(ReduceOp op) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Strategy::reduce: no replica has an element: the {} of none is undefined", name(op)));
+}
+
+std::vector<std::vector<TensorRef>> transposed(const std::vector<std::vector<NamedTensor>>& components,
+                                               const char* function) {
+  std::vector<std::vector<TensorRef>> leaves(components.front().size());
+  for (std::size_t replica = 0; replica < components.size(); ++replica) {
+    const std::vector<NamedTensor>& tensors = components[replica];
+    const std::size_t shared = std::min(tensors.size(), leaves.size());
+    for (std::size_t leaf = 0; leaf < shared; ++leaf) {
+      if (tensors[leaf].path != components.front()[leaf].path) {
+        throw Error(ErrorCode::mismatch,
+                    fmt::format("{}: the structures of the replicas differ: where replica 0 has {}, replica {} has {}",
+                                function, components.front()[leaf].path, replica, tensors[leaf].path));
+      }
+      leaves[leaf].push_back(tensors[leaf].tensor);
+    }
+    if (tensors.size() != leaves.size()) {
+      const bool more = tensors.size() > leaves.size();
+      const NamedTensor& extra = more ? tensors[shared] : components.front()[shared];
+      throw Error(ErrorCode::mismatch,
+                  fmt::format("{}: the structures of the replicas differ: only replica {} has {}", function,
+                              more ? replica : 0, extra.path.empty() ? "a value" : extra.path));
+    }
+  }
+  return leaves;
+}
+
+void check_zero(const std::vector<NamedTensor>& tensors, int replicas) {
+  for (const NamedTensor& named : tensors) {
+    const TensorRef& tensor = named.tensor;
+    if (std::all_of(tensor.data, tensor.data + tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; })) {
+      continue;
+    }
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("Strategy::reduce: a value that is the same on all {} replicas has no sum over them: take its "
+                    "average, or return a part of it from each replica in run",
+                    replicas));
+  }
+}
+
+}  // namespace chorus::detail

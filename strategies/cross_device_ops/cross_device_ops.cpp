@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/cross_device_ops.hpp>
+
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+namespace chorus {
+namespace {
+
+void check_equal_numbers(std::size_t of_first, std::size_t replica, std::size_t of_replica) {
+  if (of_first == of_replica) return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("all_reduce: replica {} gives {} tensors, replica 0 {}: give as many on every replica",
+                          replica, of_replica, of_first));
+}
+
+}  // namespace
+
+void CrossDeviceOps::batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                                  const CommunicationOptions& options) {
+  const auto replicas = static_cast<std::size_t>(group.layout().local_replicas);
+  for (const ReplicaTensors& value : values) {
+    if (value.size() != replicas) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("CrossDeviceOps::batch_reduce: {} components of {} local replicas: give one of each",
+                              value.size(), replicas));
+    }
+    for (const TensorRef& component : value) {
+      if (component.type == value.front().type && component.shape == value.front().shape) continue;
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("CrossDeviceOps::batch_reduce: replica 0 has {} elements of shape {}, replica {} {} of "
+                              "shape {}: only equal shapes are reduced element by element; name the axes to reduce "
+                              "over, or gather",
+                              name(value.front().type), to_string(value.front().shape), &component - value.data(),
+                              name(component.type), to_string(component.shape)));
+    }
+  }
+  if (!values.empty()) batch_reduce_implementation(group, op, values, options);
+}
+
+void CrossDeviceOps::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
+                                const CommunicationOptions& options) {
+  const std::vector<const void*> all = group.meet(local_replica, {"all_reduce", {}, options.timeout}, &values);
+  if (local_replica == 0) {
+    std::vector<ReplicaTensors> components(values.size());
+    for (std::size_t replica = 0; replica < all.size(); ++replica) {
+      const auto& theirs = *static_cast<const std::span<const TensorRef>*>(all[replica]);
+      check_equal_numbers(values.size(), replica, theirs.size());
+      for (std::size_t i = 0; i < values.size(); ++i) components[i].push_back(theirs[i]);
+    }
+    batch_reduce(group, op, components, options);
+  }
+  group.meet(local_replica, {"the end of all_reduce", {}, options.timeout});
+}
+
+}  // namespace chorus

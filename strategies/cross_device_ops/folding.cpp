@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "folding.hpp"
+
+#include "exact_reduction.hpp"
+#include "packs.hpp"
+#include "reduction.hpp"
+
+#include <cstring>
+#include <deque>
+#include <span>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+struct UnderWay {
+  Packed pack;
+  Request request;
+};
+
+/// Reduces `tensors` in place over the workers, in packs, the last tensors first.
+void reduce_over(const Communicator& workers, ReduceOp op, std::span<const TensorRef> tensors,
+                 const CommunicationOptions& options) {
+  std::deque<UnderWay> under_way;
+  const Packs packs = packs_of(tensors, options.bytes_per_pack);
+  for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
+    UnderWay& next = under_way.emplace_back(UnderWay{Packed(tensors, *pack), {}});
+    next.request = start_all_reduce_tensor(workers, next.pack.tensor(), op, collective_options(options));
+  }
+  for (UnderWay& each : under_way) {
+    each.request.wait();
+    each.pack.unpack();
+  }
+}
+
+}  // namespace
+
+void fold_in_order(const ReplicaTensors& components, ReduceOp op) {
+  for (const TensorRef& component : std::span(components).subspan(1)) {
+    reduce_tensor_into(components.front(), component, op);
+  }
+}
+
+void fold_and_reduce(const ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
+                     const CommunicationOptions& options, Fold fold) {
+  const ReduceOp join = op == ReduceOp::average ? ReduceOp::sum : op;
+  std::vector<TensorRef> folded;
+  for (const ReplicaTensors& components : values) {
+    if (options.reproducible && join == ReduceOp::sum && can_be_exact(components.front().type)) {
+      reduce_exactly(group, components, without_algorithm(collective_options(options)));
+    } else {
+      fold(components, join);
+      folded.push_back(components.front());
+    }
+  }
+  if (group.workers() != nullptr) reduce_over(*group.workers(), join, folded, options);
+  for (const ReplicaTensors& components : values) {
+    const TensorRef& first = components.front();
+    if (join != op) divide_tensor(first, group.layout().replicas());
+    for (const TensorRef& component : std::span(components).subspan(1)) {
+      if (component.bytes() != 0) std::memcpy(component.data, first.data, component.bytes());
+    }
+  }
+}
+
+}  // namespace chorus

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/options.hpp>
+#include <chorus/reduce_op.hpp>
+#include <chorus/request.hpp>
+#include <chorus/strategies/communication_options.hpp>
+#include <chorus/strategies/leaf.hpp>
+
+namespace chorus {
+
+class Communicator;
+
+/// What the options ask of an allreduce between workers.
+[[nodiscard]] CollectiveOptions collective_options(const CommunicationOptions& options) noexcept;
+/// The same between the replicas of a worker, which MPI does not know.
+[[nodiscard]] CollectiveOptions local_collective_options(const CommunicationOptions& options) noexcept;
+/// The same of a collective that has no algorithm of the implementation's.
+[[nodiscard]] CollectiveOptions without_algorithm(CollectiveOptions options) noexcept;
+
+/// allreduce in place of a tensor whose type is known at run time; min and max of what is not a number are that.
+void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, ReduceOp op,
+                       const CollectiveOptions& options);
+[[nodiscard]] Request start_all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, ReduceOp op,
+                                              const CollectiveOptions& options);
+/// bcast of a tensor from rank 0.
+void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options);
+/// `inout` = `inout` op `in`, element by element.
+void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op);
+/// Divides each element; leaves integers as they are.
+void divide_tensor(const TensorRef& tensor, int divisor);
+
+}  // namespace chorus

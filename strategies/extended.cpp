@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/extended.hpp>
+
+#include "cross_device_ops/reduction.hpp"
+
+#include <chorus/error.hpp>
+#include <chorus/strategies/strategy.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace chorus {
+namespace {
+
+/// Throws where a device is named twice.
+StrategyParts checked(StrategyParts parts) {
+  const std::vector<Device>& devices = parts.worker_devices;
+  for (auto device = devices.begin(); device != devices.end(); ++device) {
+    if (std::find(devices.begin(), device, *device) == device) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} strategy: device {} is named twice: each replica needs a device of its own", parts.name,
+                            device->name()));
+  }
+  if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
+  if (!parts.cross_device_ops) parts.cross_device_ops = std::make_unique<CollectiveAllReduce>();
+  return parts;
+}
+
+}  // namespace
+
+StrategyExtended::StrategyExtended(StrategyParts parts)
+    : parts_(checked(std::move(parts))), group_(parts_.worker_devices, parts_.workers) {}
+
+StrategyExtended::~StrategyExtended() = default;
+
+void StrategyExtended::check_placed(const char* function) const {
+  if (!parts_.anywhere) return;
+  throw Error(ErrorCode::wrong_context,
+              fmt::format("{}: the default strategy has no devices: call it in the scope of another", function));
+}
+
+std::span<const Device> StrategyExtended::worker_devices() const {
+  check_placed("worker_devices");
+  return parts_.worker_devices;
+}
+
+std::span<const Device> StrategyExtended::parameter_devices() const {
+  check_placed("parameter_devices");
+  return parts_.parameter_devices;
+}
+
+void StrategyExtended::reduce_components(ReduceOp op, std::span<const ReplicaTensors> values,
+                                         const CommunicationOptions& options) {
+  for (const ReplicaTensors& value : values) {
+    detail::check_operation(op, value.front().type, "Strategy::reduce");
+    check_components(value, "Strategy::reduce");
+  }
+  if (group_.layout().replicas() == 1) return;
+  parts_.cross_device_ops->batch_reduce(group_, op, values, parts_.communication_options.merge(options));
+}
+
+void StrategyExtended::check_components(const ReplicaTensors& value, const char* function) const {
+  const auto replicas = static_cast<std::size_t>(group_.layout().local_replicas);
+  if (value.size() == replicas) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: {} components of {} local replicas: give a value of this strategy's replicas", function,
+                          value.size(), replicas));
+}
+
+void StrategyExtended::check_cross_replica(const char* function) const {
+  if (current_context().replica == nullptr) return;
+  throw Error(ErrorCode::wrong_context,
+              fmt::format("StrategyExtended::{}: called in a replica, but needs the cross-replica context: call it "
+                          "outside of run, or in the function of a merge_call",
+                          function));
+}
+
+void StrategyExtended::broadcast(const TensorRef& tensor) {
+  if (group_.workers() != nullptr) broadcast_tensor(*group_.workers(), tensor, {});
+}
+
+void StrategyExtended::reject_variable(const std::string& name, const Strategy& owner) const {
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("{} strategy: the variable \"{}\" belongs to the {} strategy: make it in the scope of this one",
+                  parts_.name, name, owner.name()));
+}
+
+}  // namespace chorus

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's format, as its documentation describes it (numpy.lib.format): the eight bytes "\x93NUMPY", major and minor
+// version; the length of the header in 2 bytes (version 1) or 4, little-endian; the header, a literal of a Python
+// dictionary with the keys 'descr', 'fortran_order' and 'shape'; the elements.
+#include <chorus/error.hpp>
+#include <chorus/strategies/batch.hpp>
+#include <chorus/strategies/npy.hpp>
+
+#include "input/npy_dictionary.hpp"
+
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <istream>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the elements of a file are copied as they are");
+
+/// Longer ones are no headers of arrays of numbers.
+constexpr std::size_t longest_header = std::size_t{1} << 20U;
+
+[[noreturn]] void reject(const std::string& name, const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, "read_npy: " + name + " " + why);
+}
+
+std::string read_bytes(std::istream& stream, std::size_t count, const std::string& name) {
+  std::string bytes(count, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(count));
+  if (static_cast<std::size_t>(stream.gcount()) != count) reject(name, "ends within its header: save it again");
+  return bytes;
+}
+
+std::size_t little_endian(std::string_view bytes) {
+  std::size_t number = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) number = number << 8U | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
+
+/// The bytes from where `stream` stands to its end.
+std::size_t bytes_left(std::istream& stream) {
+  const auto here = stream.tellg();
+  stream.seekg(0, std::ios::end);
+  const auto end = stream.tellg();
+  stream.seekg(here);
+  return here < 0 || end < here ? 0 : static_cast<std::size_t>(end - here);
+}
+
+void check_length(std::istream& stream, const NpyHeader& header, const std::string& name) {
+  std::size_t bytes = size_of(header.type);
+  for (const std::size_t length : header.shape) {
+    if (length == 0) return;
+  }
+  for (const std::size_t length : header.shape) {
+    if (bytes > std::numeric_limits<std::size_t>::max() / length)
+      reject(name, "is too long: " + to_string(header.shape));
+    bytes *= length;
+  }
+  const std::size_t left = bytes_left(stream);
+  if (left >= bytes) return;
+  reject(name, "has " + std::to_string(left) + " bytes after its header, and should have " + std::to_string(bytes) +
+                   " for the shape " + to_string(header.shape) + ": it was cut off, save it again");
+}
+
+const char* spelling(DataType type) {
+  constexpr const char* names[data_type_count] = {
+      "bool",    "int8",     "int16",   "int32",   "int64",      "uint8",     "uint16",     "uint32", "uint64",
+      "float16", "bfloat16", "float32", "float64", "longdouble", "complex64", "complex128", "void"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+}  // namespace
+
+NpyHeader read_npy_header(std::istream& stream, const std::string& name) {
+  using namespace std::string_view_literals;
+  constexpr std::string_view magic = "\x93NUMPY"sv;
+  std::string start(magic.size() + 2, '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (!stream || !start.starts_with(magic)) reject(name, "is no .npy file: save the array by numpy.save");
+  const int version = static_cast<unsigned char>(start[magic.size()]);
+  if (version < 1 || version > 3)
+    reject(name, "has version " + std::to_string(version) + " of the format, 1 to 3 are known");
+  const std::size_t length = little_endian(read_bytes(stream, version == 1 ? 2 : 4, name));
+  if (length > longest_header) reject(name, "has a header of " + std::to_string(length) + " bytes: save it again");
+  const NpyHeader header = detail::parse_npy_dictionary(read_bytes(stream, length, name), name);
+  check_length(stream, header, name);
+  return header;
+}
+
+namespace detail {
+
+std::unique_ptr<std::istream> open_binary(const std::string& file) {
+  auto stream = std::make_unique<std::ifstream>(file, std::ios::binary);
+  if (!*stream) throw Error(ErrorCode::invalid_argument, "read_npy: cannot open " + file + ": " + std::strerror(errno));
+  return stream;
+}
+
+void check_npy(const NpyHeader& header, DataType type, std::size_t rank, const std::string& name) {
+  const bool boolean = header.type == DataType::boolean && type == DataType::uint8;
+  if (header.type != type && !boolean) {
+    reject(name, std::string("holds ") + spelling(header.type) + ", not " + spelling(type) +
+                     ": read it as that type, or save it by array.astype");
+  }
+  if (header.shape.size() == rank) return;
+  reject(name, "has the shape " + to_string(header.shape) + ": read it with " + std::to_string(header.shape.size()) +
+                   " dimensions, not " + std::to_string(rank));
+}
+
+void read_npy_elements(std::istream& stream, const NpyHeader& header, const TensorRef& to, const std::string& name) {
+  const auto read = [&](std::byte* into) {
+    stream.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(to.bytes()));
+    if (static_cast<std::size_t>(stream.gcount()) != to.bytes()) reject(name, "cannot be read to its end");
+  };
+  if (to.bytes() == 0) return;
+  if (header.order == StorageOrder::row_major || to.shape.size() < 2) return read(to.data);
+  std::vector<std::byte> columns(to.bytes());
+  read(columns.data());
+  const TensorRef from{to.type, StorageOrder::column_major, to.shape, columns.data()};
+  gather_rows(from, numbers(0, to.shape.front()), to, 0);
+}
+
+}  // namespace detail
+
+}  // namespace chorus

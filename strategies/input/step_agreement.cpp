@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/allgather.hpp>
+#include <chorus/allreduce.hpp>
+#include <chorus/error.hpp>
+#include <chorus/strategies/detail/step_agreement.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace chorus::detail {
+namespace {
+
+constexpr std::int64_t unknown = -1;
+constexpr std::int64_t infinite = -2;
+
+std::int64_t encoded(const Cardinality& steps) {
+  if (steps.is_infinite()) return infinite;
+  return steps.count() ? static_cast<std::int64_t>(*steps.count()) : unknown;
+}
+
+}  // namespace
+
+StepAgreement::StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
+                             const LocalPlan& plan)
+    : layout_(layout), comm_(std::move(comm)), policy_(policy), plan_(plan) {}
+
+std::vector<std::int64_t> StepAgreement::gather(const std::vector<std::int64_t>& own) const {
+  if (!comm_) return own;
+  std::vector<std::int64_t> all(own.size() * static_cast<std::size_t>(comm_->size()));
+  allgather(*comm_, own, all);
+  return all;
+}
+
+void StepAgreement::compare_plans() {
+  planned_ = true;
+  counts_alone_ = !comm_;
+  if (!comm_) return;
+  constexpr std::size_t numbers = 3;
+  const std::int64_t rows = plan_.rows ? static_cast<std::int64_t>(*plan_.rows) : unknown;
+  const std::vector<std::int64_t> all = gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0});
+  bool same_steps = all[0] != unknown;
+  bool known_steps = true;
+  bool known_rows = true;
+  bool all_see_all = true;
+  std::int64_t sum = 0;
+  std::string steps;
+  for (std::size_t worker = 0; worker < all.size() / numbers; ++worker) {
+    const std::int64_t* const plan = &all[worker * numbers];
+    same_steps = same_steps && plan[0] == all[0];
+    known_steps = known_steps && plan[0] != unknown;
+    known_rows = known_rows && plan[1] != unknown;
+    all_see_all = all_see_all && plan[2] == 1;
+    sum += plan[1];
+    steps += (worker == 0 ? "" : ", ") + std::string("worker ") + std::to_string(worker) + ": " +
+             (plan[0] == infinite ? "endless" : std::to_string(plan[0]));
+  }
+  if (policy_ == UnevenPolicy::error && known_steps && !same_steps) {
+    throw Error(ErrorCode::invalid_argument, "DistributedDataset: the workers have different numbers of steps (" +
+                                                 steps +
+                                                 "): divide the data evenly, or choose UnevenPolicy::pad, drop or "
+                                                 "stop_all");
+  }
+  counts_alone_ = same_steps && (known_rows || all_see_all);
+  if (counts_alone_ && known_rows) fixed_rows_ = static_cast<std::size_t>(sum);
+}
+
+StepCounts StepAgreement::all_counts(const LocalCounts& counts) {
+  if (counts_alone_) {
+    if (counts.own.batches == 0 || !comm_) return counts.own;
+    const auto replicas = static_cast<std::size_t>(layout_.replicas());
+    return fixed_rows_ ? StepCounts{*fixed_rows_, replicas, replicas} : counts.all.value_or(counts.own);
+  }
+  std::array<std::int64_t, 4> sums = {static_cast<std::int64_t>(counts.own.rows),
+                                      static_cast<std::int64_t>(counts.own.batches),
+                                      static_cast<std::int64_t>(counts.own.with_rows), counts.failed ? 1 : 0};
+  allreduce(*comm_, sums, ReduceOp::sum);
+  if (sums[3] > 0) {
+    const bool reports = !counts.failed;
+    const std::vector<std::int64_t> failed = gather({counts.failed ? 1 : 0});
+    if (reports) report_failure(failed);
+  }
+  return {static_cast<std::size_t>(sums[0]), static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
+}
+
+void StepAgreement::report_failure(const std::vector<std::int64_t>& failed) const {
+  std::string workers;
+  for (std::size_t worker = 0; worker < failed.size(); ++worker) {
+    if (failed[worker] != 0) workers += (workers.empty() ? "" : ", ") + std::to_string(worker);
+  }
+  throw Error(ErrorCode::invalid_argument, "DistributedDataset: in step " + std::to_string(step_) + " worker " +
+                                               workers + " could not read its data: its own message says why");
+}
+
+void StepAgreement::report_uneven() const {
+  const std::vector<std::int64_t> all =
+      gather({static_cast<std::int64_t>(own_.with_rows), static_cast<std::int64_t>(own_rows_)});
+  std::string who;
+  std::string rows;
+  for (std::size_t worker = 0; worker < all.size() / 2; ++worker) {
+    const std::string name = "worker " + std::to_string(worker);
+    if (all[worker * 2] < layout_.local_replicas) {
+      who += (who.empty() ? "" : ", ") + name + " has rows for " + std::to_string(all[worker * 2]) + " of its " +
+             std::to_string(layout_.local_replicas) + " replicas";
+    }
+    rows += (rows.empty() ? "" : ", ") + name + ": " + std::to_string(all[worker * 2 + 1]);
+  }
+  throw Error(ErrorCode::invalid_argument, "DistributedDataset: the data end unevenly: in step " +
+                                               std::to_string(step_) + " " + who + "; rows so far: " + rows +
+                                               ": divide the data evenly, or choose UnevenPolicy::pad, drop or "
+                                               "stop_all");
+}
+
+std::optional<std::size_t> StepAgreement::agree(const LocalCounts& counts) {
+  if (!planned_) compare_plans();
+  own_ = counts.own;
+  own_rows_ += counts.own.rows;
+  const StepCounts all = all_counts(counts);
+  if (all.batches == 0) return std::nullopt;
+  const bool lacks = all.with_rows < static_cast<std::size_t>(layout_.replicas());
+  if (policy_ == UnevenPolicy::error && lacks && all.rows > 0) report_uneven();
+  if (policy_ == UnevenPolicy::stop_all && lacks) return std::nullopt;
+  if (!plan_.full_rows) plan_.full_rows = all.rows;
+  if (policy_ == UnevenPolicy::drop && all.rows < *plan_.full_rows) return std::nullopt;
+  ++step_;
+  return all.rows;
+}
+
+}  // namespace chorus::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
+
+#include <chorus/strategies/extended.hpp>
+#include <chorus/strategies/mpi_cluster_resolver.hpp>
+#include <chorus/strategies/startup_line.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+constexpr const char* strategy_name = "multi-worker mirrored";
+
+StrategyParts parts_of(const Communicator& workers, MultiWorkerMirroredStrategy::Setup setup) {
+  if (setup.devices.empty()) setup.devices = {local_devices().front()};
+  if (!setup.cluster_resolver) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(workers);
+  const std::string line =
+      startup_line(strategy_name, *setup.cluster_resolver, workers, static_cast<int>(setup.devices.size()));
+  if (workers.rank() == 0) fmt::print(stderr, "{}\n", line);
+  return {.name = strategy_name,
+          .worker_devices = std::move(setup.devices),
+          .workers = workers,
+          .cross_device_ops = std::move(setup.cross_device_ops),
+          .communication_options = setup.communication_options,
+          .cluster_resolver = std::move(setup.cluster_resolver)};
+}
+
+}  // namespace
+
+MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(const Communicator& workers, Setup setup)
+    : Strategy(std::make_unique<StrategyExtended>(parts_of(workers, std::move(setup)))) {}
+
+MultiWorkerMirroredStrategy::MultiWorkerMirroredStrategy(const Communicator& workers)
+    : MultiWorkerMirroredStrategy(workers, Setup{}) {}
+
+}  // namespace chorus

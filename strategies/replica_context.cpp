@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/replica_context.hpp>
+
+#include <chorus/error.hpp>
+#include <chorus/strategies/axes.hpp>
+#include <chorus/strategies/extended.hpp>
+#include <chorus/strategies/strategy.hpp>
+
+#include <fmt/format.h>
+
+namespace chorus {
+
+int ReplicaContext::num_replicas_in_sync() const noexcept { return layout().replicas(); }
+
+int ReplicaContext::replica_id_in_sync_group() const noexcept { return layout().first_replica() + local_replica_; }
+
+const Device& ReplicaContext::device() const {
+  return strategy_.extended().worker_devices()[static_cast<std::size_t>(local_replica_)];
+}
+
+ReplicaGroup& ReplicaContext::group() const noexcept { return strategy_.extended().group(); }
+
+ReplicaLayout ReplicaContext::layout() const noexcept { return group().layout(); }
+
+void ReplicaContext::check_here(const char* function) const {
+  if (get_replica_context() == this) return;
+  throw Error(
+      ErrorCode::wrong_context,
+      fmt::format("ReplicaContext::{}: called by a thread that is not replica {} of the {} strategy: call it in "
+                  "the function given to run, on get_replica_context()",
+                  function, replica_id_in_sync_group(), strategy_.name()));
+}
+
+void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors,
+                                        const CommunicationOptions& options) {
+  check_here("all_reduce");
+  for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");
+  if (num_replicas_in_sync() == 1) return;
+  StrategyExtended& extended = strategy_.extended();
+  extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors,
+                                         extended.communication_options().merge(options));
+}
+
+}  // namespace chorus

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resolvers/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+#include <chorus/strategies/worker_roles.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+[[noreturn]] void reject(std::string_view why) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("startup_line: {}", why));
+}
+
+/// FNV-1a: the same on every machine, unlike std::hash.
+class Checksum {
+ public:
+  void add(std::string_view text) {
+    for (const char character : text) add(static_cast<unsigned char>(character));
+    add(0);  // so that "ab", "c" is not "a", "bc"
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  void add(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3U; }
+
+  std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+std::uint64_t checksum_of(const ClusterSpec& cluster) {
+  Checksum sum;
+  for (const auto& [job, tasks] : cluster.tasks()) {
+    sum.add(job);
+    for (const auto& [index, address] : tasks.addresses()) {
+      sum.add(std::to_string(index));
+      sum.add(address);
+    }
+    sum.add("");
+  }
+  return sum.value();
+}
+
+void check_numbers(std::span<const RankReport> reports) {
+  std::vector<std::size_t> rank_of(reports.size(), reports.size());
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    const int id = reports[rank].id;
+    if (id < 0 || id >= static_cast<int>(reports.size())) {
+      reject(fmt::format("rank {} is number {} of {} workers: their indices must be 0, 1, ... without a gap", rank, id,
+                         reports.size()));
+    }
+    std::size_t& other = rank_of[static_cast<std::size_t>(id)];
+    if (other != reports.size()) {
+      reject(fmt::format("ranks {} and {} are the same worker, number {}: give each process another task index", other,
+                         rank, id));
+    }
+    other = rank;
+  }
+}
+
+}  // namespace
+
+void RankReport::object(const std::string& why) noexcept {
+  objection.fill('\0');
+  why.copy(objection.data(), objection.size() - 1);
+}
+
+RankReport report_of(const ClusterResolver& resolver, int local_replicas) {
+  RankReport report{.replicas = local_replicas};
+  try {
+    if (local_replicas < 1) reject(fmt::format("{} local replicas; give 1 or more", local_replicas));
+    const ClusterSpec cluster = resolver.cluster_spec();
+    report.cluster = checksum_of(cluster);
+    report.workers = worker_count(cluster, resolver.task());
+    report.id = id_in_cluster(cluster, resolver.task());
+  } catch (const Error& error) {
+    report.object(error.message());
+  }
+  return report;
+}
+
+void check_agreement(std::span<const RankReport> reports) {
+  const RankReport& first = reports.front();
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    const RankReport& report = reports[rank];
+    if (report.objection.front() != '\0') {
+      throw Error(ErrorCode::invalid_argument, fmt::format("rank {}: {}", rank, report.objection.data()));
+    }
+    if (report.cluster != first.cluster) {
+      reject(
+          fmt::format("ranks 0 and {} know different clusters: describe the same cluster to every process, TF_CONFIG's "
+                      "\"cluster\" for example",
+                      rank));
+    }
+    if (report.replicas != first.replicas) {
+      reject(fmt::format("rank 0 has {} local replicas, but rank {} has {}: give every rank as many", first.replicas,
+                         rank, report.replicas));
+    }
+  }
+  if (first.workers != static_cast<int>(reports.size())) {
+    reject(
+        fmt::format("the cluster has {} that compute together, but MPI runs {}: start as many ranks as workers, with "
+                    "mpirun -n {}, or let MpiClusterResolver describe the cluster",
+                    first.workers == 1 ? "1 worker" : fmt::format("{} workers", first.workers),
+                    reports.size() == 1 ? "1 rank" : fmt::format("{} ranks", reports.size()), first.workers));
+  }
+  check_numbers(reports);
+}
+
+}  // namespace chorus

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/strategies/environment_variables.hpp>
+
+namespace chorus {
+
+/// Throws Error{invalid_environment} where MPI has given this process a world of its own (`ranks` is 1), but
+/// `variables` show that a launcher has started several: each would work alone, and nobody would notice.
+void check_launch(int ranks, const EnvironmentVariables& variables);
+
+}  // namespace chorus

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/variable.hpp>
+
+#include "cross_device_ops/reduction.hpp"
+
+#include <chorus/allgather.hpp>
+#include <chorus/error.hpp>
+#include <chorus/strategies/axes.hpp>
+#include <chorus/strategies/extended.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace chorus {
+
+ReduceOp reduce_op_of(VariableAggregation aggregation) {
+  if (aggregation == VariableAggregation::sum) return ReduceOp::sum;
+  if (aggregation == VariableAggregation::mean) return ReduceOp::average;
+  throw Error(ErrorCode::invalid_argument, "reduce_op_of: only the aggregations sum and mean are operations");
+}
+
+namespace detail {
+namespace {
+
+/// What a variable is called and looks like, to be compared between workers.
+struct Description {
+  std::array<char, 64> name{};
+  DataType type = DataType::float32;
+  std::size_t dimensions = 0;
+  std::array<std::size_t, 8> shape{};
+  bool operator==(const Description&) const = default;
+
+  Description() = default;
+  Description(const std::string& full_name, const TensorRef& tensor)
+      : type(tensor.type), dimensions(tensor.shape.size()) {
+    full_name.copy(name.data(), name.size() - 1);
+    std::copy_n(tensor.shape.begin(), std::min(dimensions, shape.size()), shape.begin());
+  }
+  [[nodiscard]] std::string text() const {
+    const Shape lengths(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(std::min(dimensions, shape.size())));
+    return fmt::format("\"{}\" of {} {}", name.data(), chorus::name(type), to_string(lengths));
+  }
+};
+
+[[noreturn]] void reject_different(const char* who, const Description& first, std::size_t number,
+                                   const Description& other) {
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("Variable: {} 0 makes {}, {} {} makes {}: make the same variables in the same order everywhere", who,
+                  first.text(), who, number, other.text()));
+}
+
+VariableOptions checked(VariableOptions options, DataType type, bool distributed) {
+  const auto reject = [&](const std::string& why) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("Variable \"{}\": {}", options.name, why));
+  };
+  if (options.synchronization == VariableSynchronization::none && distributed) {
+    reject("the synchronization none is not for strategies: take on_write or on_read");
+  }
+  if (options.synchronization == VariableSynchronization::automatic) {
+    options.synchronization = VariableSynchronization::on_write;
+  }
+  const bool on_read = options.synchronization == VariableSynchronization::on_read;
+  if (on_read && options.trainable == true) {
+    reject("what is synchronised on read cannot be trainable: its components differ");
+  }
+  if (options.aggregation == VariableAggregation::mean && type <= DataType::uint64) {
+    reject("the mean of integers is no integer: take another type or aggregation");
+  }
+  if (!options.trainable) options.trainable = !on_read;
+  return options;
+}
+
+}  // namespace
+
+VariableCore::VariableCore(VariableOptions options, DataType type)
+    : options_(checked(std::move(options), type, has_strategy())), strategy_(&get_strategy()) {
+  StrategyExtended& extended = strategy_->extended();
+  const bool one_for_all = !extended.anywhere() && extended.parameter_devices().size() == 1 && !on_read();
+  components_ = one_for_all ? 1 : strategy_->layout().local_replicas;
+}
+
+void VariableCore::agree(const TensorRef& initial) const {
+  const Communicator* const workers = strategy_->extended().group().workers();
+  if (workers == nullptr) return;
+  const Description mine(options_.name, initial);
+  std::vector<Description> all(static_cast<std::size_t>(workers->size()));
+  allgather(*workers, std::span(&mine, 1), all);
+  for (std::size_t worker = 1; worker < all.size(); ++worker) {
+    if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
+  }
+  broadcast_tensor(*workers, initial, {});
+}
+
+std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
+                                                    const std::shared_ptr<void>& object) const {
+  const ReplicaContext* const replica = current_context().replica;
+  if (replica == nullptr) return object;
+  struct Brought {
+    Description description;
+    const std::shared_ptr<void>& object;
+  } const brought{Description(options_.name, initial), object};
+  const std::vector<const void*> all =
+      strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}}, &brought);
+  const Description first = static_cast<const Brought*>(all.front())->description;
+  std::shared_ptr<void> first_object = static_cast<const Brought*>(all.front())->object;
+  std::optional<std::size_t> different;
+  Description other;
+  for (std::size_t number = 1; number < all.size() && !different; ++number) {
+    if (static_cast<const Brought*>(all[number])->description == first) continue;
+    different = number;
+    other = static_cast<const Brought*>(all[number])->description;
+  }
+  strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}});
+  if (different) reject_different("replica", first, *different, other);
+  return first_object;
+}
+
+VariableCore::Access VariableCore::access() const {
+  const StrategyContext& context = current_context();
+  if (context.strategy != nullptr && context.strategy != strategy_) {
+    throw Error(ErrorCode::wrong_context,
+                fmt::format("Variable \"{}\": belongs to the {} strategy and is used in the scope of a {} strategy",
+                            options_.name, strategy_->name(), context.strategy->name()));
+  }
+  const auto component = [this](int replica) { return components_ == 1 ? 0 : replica; };
+  if (context.update_replica) return {Side::update, component(*context.update_replica), true};
+  if (context.replica == nullptr) return {};
+  const int replica = context.replica->local_replica();
+  return {Side::replica, component(replica), component(replica) == replica};
+}
+
+void VariableCore::aggregate(const TensorRef& value) const {
+  ReplicaContext& replica = *current_context().replica;
+  ReplicaGroup& group = strategy_->extended().group();
+  if (options_.aggregation == VariableAggregation::none) {
+    throw Error(
+        ErrorCode::wrong_context,
+        fmt::format("Variable \"{}\": written in a replica, but has no aggregation: make it with one, or write it "
+                    "outside of the replicas",
+                    options_.name));
+  }
+  if (options_.aggregation != VariableAggregation::only_first_replica) {
+    const CommunicationOptions& options = strategy_->extended().communication_options();
+    strategy_->extended().cross_device_ops().all_reduce(
+        group, replica.local_replica(), reduce_op_of(options_.aggregation), std::span(&value, 1), options);
+    return;
+  }
+  if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, {});
+  if (group.layout().local_replicas > 1) broadcast_tensor(group.local(replica.local_replica()), value, {});
+}
+
+void VariableCore::meet_where_shared() const {
+  if (components_ == strategy_->layout().local_replicas) return;
+  strategy_->extended().group().meet(current_context().replica->local_replica(), {"the writing of a variable", {}});
+}
+
+int VariableCore::parts() const {
+  return options_.aggregation == VariableAggregation::sum ? strategy_->num_replicas_in_sync() : 1;
+}
+
+void VariableCore::reject_remainder() const {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Variable \"{}\": its integers cannot be split over {} replicas without a remainder: take a "
+                          "floating-point type, or write it in the replicas",
+                          options_.name, parts()));
+}
+
+void VariableCore::check_outside() const {
+  if (access().side == Side::cross) return;
+  throw Error(ErrorCode::wrong_context,
+              fmt::format("Variable \"{}\": the values of all replicas are assigned outside of the replicas: assign "
+                          "this one's own, or do it in the function of a merge_call",
+                          options_.name));
+}
+
+void VariableCore::check_shape(const Shape& shape, const Shape& given) const {
+  if (shape == given) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Variable \"{}\": has the shape {} and is given {}: give what has its shape", options_.name,
+                          to_string(shape), to_string(given)));
+}
+
+void VariableCore::check_may_add() const {
+  if (options_.aggregation != VariableAggregation::sum || strategy_->num_replicas_in_sync() == 1) return;
+  throw Error(
+      ErrorCode::wrong_context,
+      fmt::format("Variable \"{}\": a sum over the replicas cannot be added to outside of them, as each would add "
+                  "the value: do it in one replica, or assign",
+                  options_.name));
+}
+
+void VariableCore::read(const ReplicaTensors& components) const {
+  if (options_.aggregation == VariableAggregation::none) {
+    throw Error(ErrorCode::wrong_context,
+                fmt::format("Variable \"{}\": read outside of the replicas, where its components differ, but it has no "
+                            "aggregation: make it with one",
+                            options_.name));
+  }
+  StrategyExtended& extended = strategy_->extended();
+  if (options_.aggregation == VariableAggregation::only_first_replica) {
+    if (extended.group().workers() != nullptr) broadcast_tensor(*extended.group().workers(), components.front(), {});
+    return;
+  }
+  extended.cross_device_ops().batch_reduce(extended.group(), reduce_op_of(options_.aggregation),
+                                           std::span(&components, 1), extended.communication_options());
+}
+
+}  // namespace detail
+}  // namespace chorus

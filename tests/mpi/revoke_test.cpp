@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank that gives its communicator up: the others need not wait for it.
+
+#include "mpi/job.hpp"
+#include "mpi/waiting.hpp"
+
+#include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <tuple>
+
+namespace chorus::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double latest_s = 2;
+
+int revoker() { return job_size() - 1; }
+
+std::string said() { return fmt::format("rank {} revoked the communicator: its disk is full", revoker()); }
+
+class Revoked : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
+ protected:
+  [[nodiscard]] static const Waiting& waiting() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static const Placing& placing() { return std::get<1>(GetParam()); }
+
+  static void revoke(const Communicator& comm) {
+    comm.revoke("its disk is full");
+    comm.revoke("and so is its memory");
+    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"this rank has revoked it", said()});
+  }
+  static void expect_revoked(const Communicator& comm) {
+    const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
+    expect_error(outcome, ErrorCode::revoked, {"allreduce of", fmt::format("on rank {}", comm.rank()), said()});
+    EXPECT_LT(outcome.took.count(), latest_s);
+    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"make a new one", said()});
+  }
+
+  ScopedVariable node_ranks_{"CHORUS_NODE_RANKS", placing().node_ranks};
+  ScopedVariable shared_memory_{"CHORUS_SHARED_MEMORY", placing().shared_memory};
+  Communicator comm_ = from_mpi(lasting_comm());
+};
+
+TEST_P(Revoked, CommunicatorsWakeThoseWhoWait) {
+  const Communicator other = Communicator::world();
+  barrier(comm_);
+  MPI_Barrier(MPI_COMM_WORLD);  // until all have left that call
+  if (job_rank() == revoker()) {
+    std::this_thread::sleep_for(50ms);
+    revoke(comm_);
+  } else {
+    expect_revoked(comm_);
+  }
+  EXPECT_EQ(allreduce(other, 1, ReduceOp::sum), job_size()) << "the other communicator is whole";
+}
+
+TEST_P(Revoked, CommunicatorsNeverUsedBeforeWakeThoseWhoWait) {
+  if (job_rank() == revoker()) {
+    revoke(comm_);
+  } else {
+    expect_revoked(comm_);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_P(Revoked, CommunicatorsTellThoseWhoComeLater) {
+  barrier(comm_);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (job_rank() == revoker()) revoke(comm_);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (job_rank() != revoker()) expect_revoked(comm_);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Revoked, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
+                         [](const auto& info) {
+                           return fmt::format("{}_on_{}", std::get<0>(info.param).name, std::get<1>(info.param).name);
+                         });
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replicas that fail while others wait for them.
+#include "core/replicas.hpp"
+
+#include <chorus/strategies/strategy.hpp>
+#include <chorus/strategies/variable.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+/// Replica 0 comes only after the others have given up.
+void come_last(const std::atomic<bool>& gave_up) {
+  while (id() == 0 && !gave_up) std::this_thread::yield();
+}
+
+/// Expects the others to give up where replica `late` never calls.
+void expect_timeout(std::unique_ptr<CrossDeviceOps> ops, int late) {
+  MirroredStrategy strategy = mirrored(2, std::move(ops), {.timeout = std::chrono::milliseconds(200)});
+  std::atomic<bool> gave_up = false;
+  const auto reduce = [&] {
+    if (id() == late) {
+      while (!gave_up) std::this_thread::yield();
+      return;
+    }
+    try {
+      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+    } catch (const Error&) {
+      gave_up = true;
+      throw;
+    }
+  };
+  expect_error(ErrorCode::timeout, "", [&] { strategy.run(reduce); });
+}
+
+TEST(Failure, Case82_AReplicaThatNeverCallsIsNotWaitedForLongerThanTheTimeout) {
+  for (const int late : {0, 1}) {
+    expect_timeout(std::make_unique<CollectiveAllReduce>(), late);
+    expect_timeout(std::make_unique<ReductionToOneDevice>(), late);
+  }
+}
+
+TEST(Failure, AReplicaThatComesAfterTheOthersGaveUpReadsNothingOfTheirs) {
+  MirroredStrategy strategy =
+      mirrored(2, std::make_unique<ReductionToOneDevice>(), {.timeout = std::chrono::milliseconds(200)});
+  std::atomic<bool> gave_up = false;
+  std::atomic<bool> reduced = false;
+  const auto late = [&] {
+    come_last(gave_up);
+    try {
+      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, std::vector<double>(1000, 1));
+      reduced = true;
+    } catch (const Error&) {
+      gave_up = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the late one comes while this one is being revoked
+      throw;
+    }
+  };
+  expect_error(ErrorCode::timeout, "", [&] { strategy.run(late); });
+  EXPECT_FALSE(reduced);
+}
+
+TEST(Failure, ManyRunsThatFailSomewhereAreFollowedByOnesThatWork) {
+  MirroredStrategy strategy = mirrored(4);
+  const auto scope = strategy.scope();
+  const Variable<int> v(0, {.aggregation = VariableAggregation::sum});
+  for (int round = 0; round < 40; ++round) {
+    const auto fails = [&] {
+      for (int call = 0; call < 5; ++call) {
+        if (id() == round % 4 && call == round % 5) throw std::runtime_error("here");
+        if (call % 2 == 0) {
+          std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, std::vector<float>(100, 1));
+        } else {
+          std::ignore = get_replica_context()->merge_call(
+              [](Strategy&, const PerReplica<std::string>& texts) { return texts[3] + texts[0]; },
+              std::tuple(std::string(100, 'a')));
+        }
+        v.assign_add(1);
+      }
+    };
+    EXPECT_THROW(strategy.run(fails), std::runtime_error);
+    EXPECT_EQ(strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[3], 4);
+  }
+}
+
+TEST(Failure, AVariableThatCannotBeMadeInSomeReplica) {
+  MirroredStrategy strategy = mirrored(3);
+  for (int round = 0; round < 20; ++round) {
+    const auto makes = [&] {
+      if (id() == round % 3) throw std::runtime_error("here");
+      std::ignore = Variable<std::vector<float>>(std::vector<float>(10, 1));
+    };
+    EXPECT_THROW(strategy.run(makes), std::runtime_error);
+    EXPECT_EQ(strategy.run([] { return Variable<int>(7).value(); })[2], 7);
+  }
+}
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replicas.hpp"
+
+#include <chorus/strategies/gradient_accumulator.hpp>
+#include <chorus/strategies/optimizers.hpp>
+
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+TEST(GradientAccumulator, SmallBatchesCountAsALargeOne) {
+  MirroredStrategy strategy = mirrored(3);
+  const auto scope = strategy.scope();
+  const auto trained = [&](int batches) {
+    const Variable<std::vector<double>> v(std::vector<double>{0, 0});
+    Sgd optimizer{std::tuple{v}, SgdOptions{.learning_rate = 0.5}};
+    GradientAccumulator<std::vector<double>> accumulator(batches);
+    strategy.run([&] {
+      for (int step = 0; step < 2; ++step) {
+        for (int batch = 0; batch < batches; ++batch) {
+          const double share = (1.0 + id() + step) / batches;
+          const auto sums = accumulator.add({std::vector<double>{share, 2 * share}});
+          ASSERT_EQ(sums.has_value(), batch == batches - 1);
+          if (sums) optimizer.apply_gradients(*sums);
+        }
+      }
+    });
+    return v.components();
+  };
+  EXPECT_THAT(trained(1), Each(ElementsAre(-7.5, -15)));
+  EXPECT_THAT(trained(4), Each(ElementsAre(-7.5, -15)));
+}
+
+TEST(GradientAccumulator, WrongCallsAreRefused) {
+  MirroredStrategy strategy = mirrored(2);
+  expect_error(ErrorCode::invalid_argument, "give 1 or more", [] { GradientAccumulator<float>(0); });
+  GradientAccumulator<std::vector<float>> alone(2);
+  expect_error(ErrorCode::wrong_context, "scope", [&] { strategy.run([&] { std::ignore = alone.add({{1}}); }); });
+  const auto scope = strategy.scope();
+  expect_error(ErrorCode::wrong_context, "outside of the replicas", [&] { std::ignore = alone.add({{1}}); });
+  GradientAccumulator<std::vector<float>> both(2);
+  const auto unequal = [&] {
+    std::ignore = both.add({{1}});
+    std::ignore = both.add({{1, 2}});
+  };
+  expect_error(ErrorCode::invalid_argument, "of shape (2) after one of shape (1)", [&] { strategy.run(unequal); });
+}
+
+}  // namespace
+}  // namespace chorus::test

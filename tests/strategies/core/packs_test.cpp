@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cross_device_ops/packs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+/// The bytes of the tensors of each pack.
+std::vector<std::vector<std::size_t>> packed(const std::vector<std::size_t>& bytes, std::size_t limit) {
+  std::vector<TensorRef> tensors;
+  for (const std::size_t each : bytes) tensors.push_back({.type = DataType::uint8, .shape = {each}});
+  std::vector<std::vector<std::size_t>> packs;
+  for (const auto& pack : packs_of(tensors, limit)) {
+    packs.emplace_back();
+    for (const std::size_t number : pack) packs.back().push_back(bytes[number]);
+  }
+  return packs;
+}
+
+TEST(Packs, Case79_NoneIsAboveTheLimitUnlessOneTensorIs) {
+  using Sizes = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(packed({128, 32, 800, 4}, 200), (Sizes{{128, 32}, {800}, {4}}));
+  EXPECT_EQ(packed({100, 100, 100, 100, 100, 100}, 200), (Sizes{{100, 100}, {100, 100}, {100, 100}}));
+  EXPECT_EQ(packed({200, 1, 1}, 200), (Sizes{{200}, {1, 1}}));
+  EXPECT_EQ(packed({4, 4, 4}, 1), (Sizes{{4}, {4}, {4}}));
+  EXPECT_EQ(packed({128, 32, 800, 4}, 0), (Sizes{{128, 32, 800, 4}}));
+}
+
+}  // namespace
+}  // namespace chorus::test

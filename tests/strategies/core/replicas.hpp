@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/device.hpp>
+#include <chorus/strategies/cross_device_ops.hpp>
+#include <chorus/strategies/mirrored_strategy.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace chorus::test {
+
+/// The PUs that this process may run on.
+inline std::vector<int> all_pus() {
+  std::vector<int> pus;
+  for (const Device& device : local_devices()) pus.insert(pus.end(), device.pus().begin(), device.pus().end());
+  return pus;
+}
+
+/// As many devices as are wanted, whatever the machine has.
+inline std::vector<Device> some_devices(int number) {
+  std::vector<Device> devices;
+  for (int i = 0; i < number; ++i) devices.emplace_back(Device::Kind::cpu, i, all_pus());
+  return devices;
+}
+
+/// A strategy of `replicas` replicas.
+inline MirroredStrategy mirrored(int replicas, std::unique_ptr<CrossDeviceOps> ops = nullptr,
+                                 const CommunicationOptions& options = {}) {
+  return MirroredStrategy(some_devices(replicas), std::move(ops), options);
+}
+
+/// The number of this replica.
+inline int id() { return get_replica_context()->replica_id_in_sync_group(); }
+
+/// A PerReplica of one strategy.
+template <class T>
+PerReplica<T> per_replica(const Strategy& strategy, std::vector<T> values) {
+  return PerReplica<T>(strategy.layout(), std::move(values));
+}
+
+/// Expects `statement` to throw an Error of `code` whose text contains `text`.
+template <class Statement>
+void expect_error(ErrorCode code, const std::string& text, const Statement& statement) {
+  try {
+    statement();
+    ADD_FAILURE() << "nothing was thrown, expected " << name(code);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_THAT(error.what(), testing::HasSubstr(text));
+  }
+}
+
+/// Tests that are run with several numbers of replicas.
+class WithReplicas : public testing::TestWithParam<int> {
+ protected:
+  [[nodiscard]] static int replicas() { return GetParam(); }
+};
+
+}  // namespace chorus::test

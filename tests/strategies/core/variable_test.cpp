@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replicas.hpp"
+
+#include <chorus/interop/eigen_leaf.hpp>
+#include <chorus/strategies/central_storage_strategy.hpp>
+#include <chorus/strategies/variable.hpp>
+
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using Aggregation = VariableAggregation;
+using Synchronization = VariableSynchronization;
+
+Variable<float> variable_of(Strategy& strategy, Aggregation aggregation, float initial = 0) {
+  const auto scope = strategy.scope();
+  return Variable<float>(initial, {.name = "v", .aggregation = aggregation});
+}
+
+Variable<float> on_read(Strategy& strategy, Aggregation aggregation) {
+  const auto scope = strategy.scope();
+  return Variable<float>(0, {.name = "v", .synchronization = Synchronization::on_read, .aggregation = aggregation});
+}
+
+TEST(Variable, Case115_EveryComponentIsWhatTheFirstReplicaMade) {
+  MirroredStrategy strategy = mirrored(3);
+  const auto made = strategy.run([] { return Variable<int>(id() + 5); });
+  EXPECT_THAT(made[0].components(), ElementsAre(5, 5, 5));
+  EXPECT_EQ(made[2], made[0]) << "one variable";
+}
+
+TEST(Variable, Case116_WhatReplicasAssignIsAggregated) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto assigned = [&](Aggregation aggregation) {
+    const Variable<float> v = variable_of(strategy, aggregation);
+    strategy.run([&] { v.assign(static_cast<float>(id())); });
+    return v.components();
+  };
+  EXPECT_THAT(assigned(Aggregation::mean), Each(0.5F));
+  EXPECT_THAT(assigned(Aggregation::sum), Each(1));
+  EXPECT_THAT(assigned(Aggregation::only_first_replica), Each(0));
+  MirroredStrategy four = mirrored(4);
+  const Variable<float> v = variable_of(four, Aggregation::sum);
+  four.run([&] { v.assign(static_cast<float>(id() + 1)); });
+  EXPECT_THAT(v.components(), Each(10));
+}
+
+TEST(Variable, Case117_WithoutAnAggregationReplicasCannotWrite) {
+  MirroredStrategy strategy = mirrored(2);
+  const Variable<float> v = variable_of(strategy, Aggregation::none, 3);
+  expect_error(ErrorCode::wrong_context, "no aggregation", [&] { strategy.run([&] { v.assign(1); }); });
+  EXPECT_THAT(v.components(), Each(3));
+}
+
+TEST(Variable, Case118_AStepCounter) {
+  MirroredStrategy strategy = mirrored(3);
+  const auto scope = strategy.scope();
+  const Variable<int> first(0, {.aggregation = Aggregation::only_first_replica});
+  const Variable<int> sum(0, {.aggregation = Aggregation::sum});
+  strategy.run([&] {
+    first.assign_add(1);
+    sum.assign_add(1);
+  });
+  EXPECT_EQ(first.value(), 1);
+  EXPECT_EQ(sum.value(), 3);
+}
+
+TEST(Variable, Case121_SynchronisedOnRead) {
+  MirroredStrategy strategy = mirrored(3);
+  for (const auto& [aggregation, expected] : {std::pair(Aggregation::sum, 3.0F), std::pair(Aggregation::mean, 1.0F),
+                                              std::pair(Aggregation::only_first_replica, 0.0F)}) {
+    const Variable<float> v = on_read(strategy, aggregation);
+    const auto own = strategy.run([&] {
+      v.assign(static_cast<float>(id()));
+      return v.value();
+    });
+    EXPECT_THAT(own.values(), ElementsAre(0, 1, 2));
+    EXPECT_EQ(v.value(), expected);
+    EXPECT_THAT(v.components(), ElementsAre(0, 1, 2)) << "reading changes nothing";
+  }
+  const Variable<float> v = on_read(strategy, Aggregation::none);
+  expect_error(ErrorCode::wrong_context, "aggregation", [&] { std::ignore = v.value(); });
+}
+
+TEST(Variable, Case122_AssigningASumFromOutsideSplitsIt) {
+  MirroredStrategy strategy = mirrored(4);
+  const Variable<float> v = on_read(strategy, Aggregation::sum);
+  v.assign(10);
+  EXPECT_THAT(v.components(), Each(2.5F));
+  EXPECT_EQ(v.value(), 10);
+  expect_error(ErrorCode::wrong_context, "each would add", [&] { v.assign_add(1); });
+  const Variable<float> mean = on_read(strategy, Aggregation::mean);
+  mean.assign_add(1);
+  EXPECT_THAT(mean.components(), Each(1));
+  const auto scope = strategy.scope();
+  const Variable<int> whole(0, {.synchronization = Synchronization::on_read, .aggregation = Aggregation::sum});
+  expect_error(ErrorCode::invalid_argument, "remainder", [&] { whole.assign(10); });
+}
+
+TEST(Variable, Case128_AssigningFromOutsideReachesEveryReplica) {
+  MirroredStrategy strategy = mirrored(3);
+  const Variable<float> v = variable_of(strategy, Aggregation::none);
+  v.assign(5);
+  EXPECT_EQ(v.value(), 5);
+  EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), Each(5));
+  v.assign(per_replica<float>(strategy, {1, 2, 3}));
+  EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), ElementsAre(1, 2, 3));
+}
+
+TEST(Variable, Case130_AnUpdateIsOfEveryComponentOnce) {
+  MirroredStrategy strategy = mirrored(2);
+  const Variable<float> v = variable_of(strategy, Aggregation::none);
+  int calls = 0;
+  const auto add = [&](float& component, float given) {
+    ++calls;
+    EXPECT_TRUE(in_cross_replica_context());
+    EXPECT_EQ(&v.value(), &component) << "reads the component that is updated";
+    component += given;
+  };
+  const auto scope = strategy.scope();
+  strategy.extended().update(v, add, per_replica<float>(strategy, {1, 2}));
+  EXPECT_THAT(v.components(), ElementsAre(1, 2));
+  strategy.run([&] { strategy.extended().update(v, add, static_cast<float>(10 * id())); });
+  EXPECT_THAT(v.components(), ElementsAre(1, 12));
+  EXPECT_EQ(calls, 4);
+}
+
+TEST(Variable, Case131_BelongsToOneStrategy) {
+  MirroredStrategy mine = mirrored(2);
+  MirroredStrategy other = mirrored(2);
+  const Variable<float> v = variable_of(mine, Aggregation::sum);
+  EXPECT_TRUE(mine.extended().variable_created_in_scope(v));
+  EXPECT_FALSE(other.extended().variable_created_in_scope(v));
+  expect_error(ErrorCode::invalid_argument, "belongs to",
+               [&] { std::ignore = other.extended().colocate_vars_with(v); });
+  const auto scope = other.scope();
+  expect_error(ErrorCode::wrong_context, "belongs to", [&] { std::ignore = v.value(); });
+}
+
+TEST(Variable, Case134_ReplicasMakeTheSameVariables) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto different = [] {
+    std::ignore = Variable<std::vector<float>>(std::vector<float>(static_cast<std::size_t>(2 + id())), {.name = "w"});
+  };
+  expect_error(ErrorCode::mismatch, "\"w\" of float32 (2), replica 1 makes \"w\" of float32 (3)",
+               [&] { strategy.run(different); });
+}
+
+TEST(Variable, OptionsThatContradictEachOtherAreRefused) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  expect_error(ErrorCode::invalid_argument, "none is not for strategies",
+               [] { Variable<float>(0, {.synchronization = Synchronization::none}); });
+  expect_error(ErrorCode::invalid_argument, "cannot be trainable",
+               [] { Variable<float>(0, {.synchronization = Synchronization::on_read, .trainable = true}); });
+  expect_error(ErrorCode::invalid_argument, "mean of integers",
+               [] { Variable<int>(0, {.aggregation = Aggregation::mean}); });
+  EXPECT_FALSE(Variable<float>(0, {.synchronization = Synchronization::on_read}).trainable());
+  EXPECT_TRUE(Variable<float>(0).trainable());
+}
+
+TEST(Variable, CentralStorageHasOneComponentForAllReplicas) {
+  CentralStorageStrategy strategy(some_devices(3));
+  const Variable<float> v = variable_of(strategy, Aggregation::sum, 1);
+  EXPECT_EQ(v.components().size(), 1U);
+  const auto seen = strategy.run([&] {
+    const float before = v.value();
+    v.assign_add(static_cast<float>(id()));
+    return 100 * before + v.value();
+  });
+  EXPECT_THAT(seen.values(), Each(104));
+  const Variable<float> unwritten = variable_of(strategy, Aggregation::none);
+  expect_error(ErrorCode::wrong_context, "no aggregation", [&] { strategy.run([&] { unwritten.assign(1); }); });
+}
+
+TEST(Variable, MatricesAndTheDefaultStrategy) {
+  const Variable<Eigen::MatrixXf> v(Eigen::MatrixXf::Ones(2, 2), {.aggregation = Aggregation::sum});
+  v.assign_add(Eigen::MatrixXf::Ones(2, 2));
+  EXPECT_EQ(v.value(), Eigen::MatrixXf::Constant(2, 2, 2));
+  v.assign_sub(v.value());
+  EXPECT_EQ(v.value(), Eigen::MatrixXf::Zero(2, 2));
+}
+
+TEST(AllReduce, Case50a_OfAVariableIsOfItsValues) {
+  MirroredStrategy strategy = mirrored(4);
+  const Variable<float> v = variable_of(strategy, Aggregation::none, 1);
+  const auto sums = strategy.run([&] { return get_replica_context()->all_reduce(ReduceOp::sum, v.value()); });
+  EXPECT_THAT(sums.values(), Each(4));
+}
+
+}  // namespace
+}  // namespace chorus::test

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// MultiWorkerMirroredStrategy on every rank of a job, with 1 and 2 replicas on each.
+#include "core/replicas.hpp"
+#include "mpi/job.hpp"
+
+#include <chorus/strategies/metrics.hpp>
+#include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
+#include <chorus/strategies/optimizers.hpp>
+#include <chorus/strategies/variable.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+class MultiWorker : public testing::TestWithParam<int> {
+ protected:
+  [[nodiscard]] static MultiWorkerMirroredStrategy strategy(const CommunicationOptions& options = {}) {
+    MultiWorkerMirroredStrategy::Setup setup;
+    setup.devices = some_devices(GetParam());
+    setup.communication_options = options;
+    return {Communicator::world(), std::move(setup)};
+  }
+  [[nodiscard]] static int replicas() { return GetParam() * job_size(); }
+  /// 0 + 1 + ... of all replicas.
+  [[nodiscard]] static int sum_of_ids() { return replicas() * (replicas() - 1) / 2; }
+};
+
+INSTANTIATE_TEST_SUITE_P(ReplicasOfEachWorker, MultiWorker, testing::Values(1, 2));
+
+TEST_P(MultiWorker, Case22_ReplicasAreNumberedAcrossTheWorkers) {
+  MultiWorkerMirroredStrategy several = strategy();
+  EXPECT_EQ(several.num_replicas_in_sync(), replicas());
+  ASSERT_NE(several.cluster_resolver(), nullptr);
+  const auto ids = several.run(id);
+  for (int i = 0; i < GetParam(); ++i) EXPECT_EQ(ids[static_cast<std::size_t>(i)], job_rank() * GetParam() + i);
+  EXPECT_EQ(several.extended().should_checkpoint(), job_rank() == 0);
+}
+
+TEST_P(MultiWorker, Case67_ReductionsAreOverAllWorkers) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto ids = several.run(id);
+  EXPECT_EQ(several.reduce(ReduceOp::sum, ids), sum_of_ids());
+  EXPECT_EQ(several.reduce(ReduceOp::max, ids), replicas() - 1);
+  const auto inside = several.run([](int mine) { return get_replica_context()->all_reduce(ReduceOp::sum, mine); }, ids);
+  EXPECT_THAT(inside.values(), Each(sum_of_ids()));
+  const auto averages =
+      several.run([] { return get_replica_context()->all_reduce(ReduceOp::average, std::vector<double>(3000, id())); });
+  EXPECT_THAT(averages[0], Each(static_cast<double>(sum_of_ids()) / replicas()));
+}
+
+TEST_P(MultiWorker, Case43_AxesOfDifferentLengths) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto rows = several.run([] { return std::vector<float>(static_cast<std::size_t>(id()), 1.0F); });
+  EXPECT_EQ(several.reduce(ReduceOp::sum, rows, 0), static_cast<float>(sum_of_ids()));
+}
+
+TEST_P(MultiWorker, Case62_GathersAreInTheOrderOfTheReplicas) {
+  MultiWorkerMirroredStrategy several = strategy();
+  std::vector<int> expected;
+  for (int i = 0; i < replicas(); ++i) expected.insert(expected.end(), static_cast<std::size_t>(i + 1), i);
+  const auto mine = several.run([] { return std::vector<int>(static_cast<std::size_t>(id() + 1), id()); });
+  EXPECT_EQ(several.gather(mine, 0), expected);
+  const auto inside =
+      several.run([](const std::vector<int>& value) { return get_replica_context()->all_gather(value, 0); }, mine);
+  for (const auto& each : inside.values()) EXPECT_EQ(each, expected);
+}
+
+TEST_P(MultiWorker, Case59_ShapesThatDoNotGoTogetherAreRefusedOnEveryWorker) {
+  MultiWorkerMirroredStrategy several = strategy();
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  const auto unequal = several.run([] { return std::vector<float>(static_cast<std::size_t>(1 + job_rank())); });
+  EXPECT_THROW(std::ignore = several.reduce(ReduceOp::sum, unequal), Error);
+}
+
+TEST_P(MultiWorker, Case115_VariablesBeginAsOnTheChief) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<int> v(job_rank() + 7);
+  EXPECT_THAT(v.components(), Each(7));
+}
+
+TEST_P(MultiWorker, Case116_WhatReplicasAssignIsAggregatedOverAllWorkers) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  for (const auto& [aggregation, expected] :
+       {std::pair(VariableAggregation::sum, static_cast<double>(sum_of_ids())),
+        std::pair(VariableAggregation::mean, static_cast<double>(sum_of_ids()) / replicas()),
+        std::pair(VariableAggregation::only_first_replica, 0.0)}) {
+    const Variable<double> v(5, {.aggregation = aggregation});
+    several.run([&] { v.assign(id()); });
+    EXPECT_THAT(v.components(), Each(expected));
+  }
+}
+
+TEST_P(MultiWorker, Case134_WorkersMakeTheSameVariables) {
+  MultiWorkerMirroredStrategy several = strategy();
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  const auto scope = several.scope();
+  const std::string name = job_rank() == 1 ? "other" : "v";
+  expect_error(ErrorCode::mismatch, "worker 1 makes \"other\"", [&] { Variable<int>(0, {.name = name}); });
+}
+
+TEST_P(MultiWorker, Case202_AReplicaThatThrowsEndsTheRunOnEveryWorker) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto last_throws = [&] {
+    if (id() == replicas() - 1) throw std::out_of_range("number of a replica");
+    std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+  };
+  try {
+    several.run(last_throws);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("number of a replica"));
+  }
+  const auto ones = per_replica(several, std::vector<int>(static_cast<std::size_t>(GetParam()), 1));
+  EXPECT_EQ(several.reduce(ReduceOp::sum, ones), replicas()) << "works again, without a run before";
+  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), replicas());
+}
+
+TEST_P(MultiWorker, Case206_ReproducibleSumsHaveTheBitsOfOneSum) {
+  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> exponents(-30, 30);
+  std::vector<float> all(static_cast<std::size_t>(replicas()));
+  for (float& each : all) each = std::ldexp(exponents(random), static_cast<int>(exponents(random)));
+  const auto mine = several.run([&] { return all[static_cast<std::size_t>(id())]; });
+  MirroredStrategy alone = mirrored(replicas(), nullptr, {.reproducible = true});
+  const auto here =
+      alone.run([&] { return get_replica_context()->all_reduce(ReduceOp::sum, all[static_cast<std::size_t>(id())]); });
+  const auto there =
+      several.run([](float value) { return get_replica_context()->all_reduce(ReduceOp::sum, value); }, mine);
+  EXPECT_EQ(there[0], here[0]);
+  EXPECT_EQ(several.reduce(ReduceOp::sum, mine), here[0]);
+}
+
+TEST_P(MultiWorker, Case137_AnOptimizerAddsTheGradientsOfAllReplicas) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<double> v(0);
+  Sgd optimizer{std::tuple{v}, SgdOptions{.learning_rate = 1}};
+  several.run([&] { optimizer.apply_gradients({static_cast<double>(id() + 1)}); });
+  EXPECT_THAT(v.components(), Each(-(sum_of_ids() + replicas())));
+}
+
+TEST_P(MultiWorker, MetricsAreOfAllReplicas) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  Mean mean;
+  several.run([&] { mean.update_state(static_cast<double>(id())); });
+  EXPECT_EQ(mean.result(), static_cast<double>(sum_of_ids()) / replicas());
+  mean.update_state(100.0);
+  EXPECT_DOUBLE_EQ(mean.result(), (sum_of_ids() + 100.0) / (replicas() + 1)) << "counts once from outside";
+  mean.reset_state();
+  EXPECT_EQ(mean.result(), 0);
+}
+
+}  // namespace
+}  // namespace chorus::test
