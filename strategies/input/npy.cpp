@@ -17,6 +17,7 @@
 #include <istream>
 #include <limits>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,11 +122,44 @@ void read_npy_elements(std::istream& stream, const NpyHeader& header, const Tens
     if (static_cast<std::size_t>(stream.gcount()) != to.bytes()) reject(name, "cannot be read to its end");
   };
   if (to.bytes() == 0) return;
-  if (header.order == StorageOrder::row_major || to.shape.size() < 2) return read(to.data);
-  std::vector<std::byte> columns(to.bytes());
-  read(columns.data());
-  const TensorRef from{to.type, StorageOrder::column_major, to.shape, columns.data()};
+  if (header.order == to.order || to.shape.size() < 2) return read(to.data);
+  std::vector<std::byte> other_order(to.bytes());
+  read(other_order.data());
+  const TensorRef from{to.type, header.order, to.shape, other_order.data()};
   gather_rows(from, numbers(0, to.shape.front()), to, 0);
+}
+
+std::string npy_header(const NpyHeader& header) {
+  constexpr std::size_t before = 10;     // the magic, the version and the length
+  constexpr std::size_t alignment = 64;  // where the elements begin, as numpy.save has it
+  constexpr std::size_t longest_of_version_1 = 65535;
+  std::string dictionary = npy_dictionary(header);
+  dictionary.append(alignment - (before + dictionary.size() + 1) % alignment, ' ').push_back('\n');
+  if (dictionary.size() > longest_of_version_1) {
+    throw Error(ErrorCode::invalid_argument, "write_npy: " + std::to_string(header.shape.size()) +
+                                                 " dimensions are more than a file can have: give less");
+  }
+  std::string bytes = "\x93NUMPY\x01";
+  bytes.push_back('\0');
+  for (const std::size_t shift : {0U, 8U}) bytes.push_back(static_cast<char>(dictionary.size() >> shift & 0xFFU));
+  return bytes.append(dictionary);
+}
+
+void write_npy(std::ostream& stream, const TensorRef& tensor, const std::string& name) {
+  const std::string header = npy_header({tensor.type, tensor.order, tensor.shape});
+  stream.write(header.data(), static_cast<std::streamsize>(header.size()));
+  stream.write(reinterpret_cast<const char*>(tensor.data), static_cast<std::streamsize>(tensor.bytes()));
+  if (stream.flush()) return;
+  throw Error(ErrorCode::invalid_argument,
+              "write_npy: " + name + " cannot be written: see that it may be, and that there is room for it");
+}
+
+std::unique_ptr<std::ostream> create_binary(const std::string& file) {
+  auto stream = std::make_unique<std::ofstream>(file, std::ios::binary | std::ios::trunc);
+  if (!*stream) {
+    throw Error(ErrorCode::invalid_argument, "write_npy: cannot write " + file + ": " + std::strerror(errno));
+  }
+  return stream;
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -71,14 +72,16 @@ class Reader {
   const std::string& name_;
 };
 
+/// How NumPy spells the types; where it has several spellings, the first one is written.
+constexpr std::pair<std::string_view, DataType> types[] = {
+    {"|b1", DataType::boolean},   {"|i1", DataType::int8},       {"<i2", DataType::int16},
+    {"<i4", DataType::int32},     {"<i8", DataType::int64},      {"|u1", DataType::uint8},
+    {"<u2", DataType::uint16},    {"<u4", DataType::uint32},     {"<u8", DataType::uint64},
+    {"<f2", DataType::float16},   {"|V2", DataType::bfloat16},   {"<V2", DataType::bfloat16},
+    {"<f4", DataType::float32},   {"<f8", DataType::float64},    {"<f16", DataType::long_double},
+    {"<c8", DataType::complex64}, {"<c16", DataType::complex128}};
+
 DataType type_of(std::string_view descr, const std::string& name) {
-  constexpr std::pair<std::string_view, DataType> types[] = {
-      {"|b1", DataType::boolean},   {"|i1", DataType::int8},       {"<i2", DataType::int16},
-      {"<i4", DataType::int32},     {"<i8", DataType::int64},      {"|u1", DataType::uint8},
-      {"<u2", DataType::uint16},    {"<u4", DataType::uint32},     {"<u8", DataType::uint64},
-      {"<f2", DataType::float16},   {"|V2", DataType::bfloat16},   {"<V2", DataType::bfloat16},
-      {"<f4", DataType::float32},   {"<f8", DataType::float64},    {"<f16", DataType::long_double},
-      {"<c8", DataType::complex64}, {"<c16", DataType::complex128}};
   for (const auto& [spelled, type] : types) {
     if (spelled == descr) return type;
   }
@@ -127,6 +130,20 @@ NpyHeader parse_npy_dictionary(std::string_view text, const std::string& name) {
   if (!has_type || !has_order || !has_shape) reader.reject("descr, fortran_order or shape is not there");
   if (!reader.ended()) reader.reject("something is left");
   return header;
+}
+
+std::string npy_dictionary(const NpyHeader& header) {
+  const auto* const spelled = std::ranges::find(types, header.type, [](const auto& each) { return each.second; });
+  if (spelled == std::end(types)) {
+    throw Error(ErrorCode::invalid_argument, "write_npy: elements that are no numbers have no type in NumPy");
+  }
+  std::string text = "{'descr': '";
+  text.append(spelled->first).append("', 'fortran_order': ");
+  text.append(header.order == StorageOrder::column_major ? "True" : "False").append(", 'shape': (");
+  for (const std::size_t length : header.shape) text.append(std::to_string(length)).append(", ");
+  if (header.shape.size() > 1) text.resize(text.size() - 2);
+  if (header.shape.size() == 1) text.pop_back();
+  return text.append("), }");
 }
 
 }  // namespace chorus::detail

@@ -32,9 +32,14 @@ namespace detail {
 CHORUS_API std::unique_ptr<std::istream> open_binary(const std::string& file);
 /// Throws   Error{invalid_argument} unless the header is that of an array of `type` with `rank` dimensions.
 CHORUS_API void check_npy(const NpyHeader& header, DataType type, std::size_t rank, const std::string& name);
-/// The elements, brought into the order of rows in `to`.
+/// The elements, brought into the order of `to`, which has the shape of the header.
 CHORUS_API void read_npy_elements(std::istream& stream, const NpyHeader& header, const TensorRef& to,
                                   const std::string& name);
+/// What a file begins with: its elements follow.
+[[nodiscard]] CHORUS_API std::string npy_header(const NpyHeader& header);
+CHORUS_API void write_npy(std::ostream& stream, const TensorRef& tensor, const std::string& name);
+/// Opens `file`, empty. Throws Error{invalid_argument} where that cannot be done.
+CHORUS_API std::unique_ptr<std::ostream> create_binary(const std::string& file);
 }  // namespace detail
 
 /// The array in a NumPy file: a Tensor, a std::vector where Rank is 1, a number where it is 0. NumPy's booleans are
@@ -54,6 +59,17 @@ requires(Rank >= 0 && !std::same_as<T, bool>)
 template <Number T, int Rank>
 requires(Rank >= 0 && !std::same_as<T, bool>) [[nodiscard]] auto read_npy(const std::string& file) {
   return read_npy<T, Rank>(*detail::open_binary(file), file);
+}
+
+/// Writes `array` as a NumPy file, version 1 of the format, in its own order of storage: what read_npy and numpy.load
+/// read. Throws   Error{invalid_argument}, which names the file, where it cannot be written.
+template <Leaf T>
+void write_npy(std::ostream& stream, const T& array, const std::string& name) {
+  detail::write_npy(stream, tensor_ref(const_cast<T&>(array)), name);
+}
+template <Leaf T>
+void write_npy(const std::string& file, const T& array) {
+  write_npy(*detail::create_binary(file), array, file);
 }
 
 }  // namespace chorus

@@ -93,6 +93,65 @@ TEST(Npy, ReadsEveryTypeOfNumbers) {
   reads<std::complex<double>>("<c16");
 }
 
+template <class Leaf>
+std::string written(const Leaf& array) {
+  std::ostringstream stream;
+  write_npy(stream, array, "x.npy");
+  return stream.str();
+}
+
+TEST(Npy, WritesWhatNumpySaves) {
+  EXPECT_EQ(written(std::vector<float>{1, 2}), file_of(dictionary("<f4", "(2,)"), std::vector<float>{1, 2}));
+  EXPECT_EQ(written(2.5), file_of(dictionary("<f8", "()"), std::vector{2.5}));
+  const std::vector<std::int16_t> elements = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(written(Tensor<std::int16_t, 2>({2, 3}, elements)), file_of(dictionary("<i2", "(2, 3)"), elements));
+  EXPECT_EQ(written(Tensor<std::int16_t, 3>({0, 3, 1})), file_of(dictionary("<i2", "(0, 3, 1)"), std::vector<char>()));
+}
+
+template <class T>
+void writes() {
+  std::vector<T> elements(3);
+  for (std::size_t i = 0; i < 3; ++i) elements[i] = static_cast<T>(static_cast<float>(i + 1));
+  const std::vector<T> read = parse<T, 1>(written(elements));
+  EXPECT_EQ(std::memcmp(read.data(), elements.data(), 3 * (sizeof(T) == 16 ? 10 : sizeof(T))), 0) << sizeof(T);
+}
+
+TEST(Npy, ReadsWhatItWritesOfEveryType) {
+  writes<std::int8_t>();
+  writes<std::int16_t>();
+  writes<std::int32_t>();
+  writes<std::int64_t>();
+  writes<std::uint8_t>();
+  writes<std::uint16_t>();
+  writes<std::uint32_t>();
+  writes<std::uint64_t>();
+  writes<float16_t>();
+  writes<bfloat16_t>();
+  writes<float>();
+  writes<double>();
+  writes<long double>();
+  writes<std::complex<float>>();
+  writes<std::complex<double>>();
+  EXPECT_EQ((parse<std::uint8_t, 0>(written(true))), 1);
+}
+
+TEST(Npy, HeadersOfEveryLengthEndWhereElementsBegin) {
+  for (std::size_t length = 1; length < 1000000000000; length *= 3) {
+    Shape shape = {0, length, length + 1};
+    EXPECT_EQ(written(Tensor<float, 3>(shape)).size() % 64, 0U);
+    EXPECT_EQ((parse<float, 3>(written(Tensor<float, 3>(shape))).shape()), shape);
+  }
+}
+
+TEST(Npy, SaysWhichFileCannotBeWritten) {
+  const test::TemporaryFolder folder;
+  write_npy(folder.path("x.npy"), std::vector<double>{1, 2, 3});
+  write_npy(folder.path("x.npy"), std::vector<double>{4});
+  EXPECT_THAT((read_npy<double, 1>(folder.path("x.npy"))), ElementsAre(4));
+  EXPECT_THAT(rejection([&] { write_npy(folder.path("no/x.npy"), 1.0); }), HasSubstr("no/x.npy: No such file"));
+  EXPECT_THAT(rejection([&] { write_npy("/dev/full", 1.0); }), HasSubstr("/dev/full cannot be written"));
+}
+
 TEST(Npy, UnderstandsDictionariesHoweverTheyAreWritten) {
   const std::vector<float> elements = {1, 2};
   for (const char* const text : {"{'shape': (2,), 'fortran_order': False, 'descr': '<f4'}",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -29,8 +30,10 @@ class TemporaryFolder {
  private:
   static std::string unique() {
     const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-    return std::string(test->test_suite_name()) + "_" + test->name() + "_" +
-           std::to_string(std::filesystem::hash_value(std::filesystem::current_path()));
+    std::string name = std::string(test->test_suite_name()) + "_" + test->name() + "_" +
+                       std::to_string(std::filesystem::hash_value(std::filesystem::current_path()));
+    std::replace(name.begin(), name.end(), '/', '_');  // of tests with parameters
+    return name;
   }
   std::filesystem::path path_;
 };
