@@ -8,6 +8,9 @@
 // With --reproducible the sums over the replicas are exact. The losses are then the same to the last bit wherever the
 // same number of replicas run: 4 threads of one process, 4 ranks, or 2 ranks of 2 threads. For that each replica must
 // get the same images, so that the batches are all full and divided evenly.
+//
+// With --checkpoint it saves what it has learned after every epoch, and goes on after the last one that is there, as if
+// it had never been ended: under any strategy, with any number of replicas.
 #include "../digits_model/dataset.hpp"
 #include "../digits_model/network.hpp"
 #include "../program.hpp"
@@ -16,9 +19,14 @@
 
 #include <chorus/interop/eigen_leaf.hpp>
 #include <chorus/strategies/array_dataset.hpp>
+#include <chorus/strategies/checkpoint_manager.hpp>
 #include <chorus/strategies/losses.hpp>
 #include <chorus/strategies/metrics.hpp>
 #include <chorus/strategies/optimizers.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 
 namespace {
 
@@ -38,6 +46,7 @@ struct Settings {
   int hidden = 64;
   chorus::SgdOptions optimizer = {.learning_rate = 0.1, .momentum = 0.9};
   std::uint64_t seed = 1;
+  std::string checkpoint;
   std::string curve;
   std::string plot;
 };
@@ -55,6 +64,7 @@ void add_options(CLI::App& app, Settings& settings) {
   app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000));
   app.add_option("--rate", settings.optimizer.learning_rate, "learning rate")->check(CLI::Range(0.0, 100.0));
   app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles");
+  app.add_option("--checkpoint", settings.checkpoint, "a folder to save in after each epoch, and to resume from");
   app.add_option("--curve", settings.curve, "a text file for the loss of each step");
   app.add_option("--plot", settings.plot, "an .svg or .png file for the same as a picture, where gnuplot is there");
 }
@@ -120,6 +130,12 @@ class Model {
     return mean;
   }
   [[nodiscard]] double accuracy() const { return accuracy_.result(); }
+  /// What a checkpoint keeps between epochs.
+  template <class Visit>
+  void for_each_saved(Visit&& visit) const {
+    visit("parameters", parameters_);
+    visit("optimizer", optimizer_);
+  }
 
  private:
   static digits::Dataset images_of(const Batch& batch) { return {batch.images.transpose(), batch.labels}; }
@@ -132,14 +148,56 @@ class Model {
   chorus::Accuracy accuracy_;
 };
 
-/// One pass over the images; appends the loss of each step to `curve`.
-void train_epoch(chorus::Strategy& strategy, const Inputs& inputs, Model& model, std::vector<double>& curve,
-                 ProgressBar& bar) {
-  for (const auto& step : inputs.training) {
-    const auto shares =
-        strategy.run([&](const Batch& batch) { return model.step(batch, step.global_size()); }, step.batches());
-    curve.push_back(strategy.reduce(chorus::ReduceOp::sum, shares));
-    bar.advance(curve.back());
+/// A training and how far it has come.
+struct Progress {
+  Model model;
+  std::int64_t epochs = 0;
+  std::vector<double> curve = {};  ///< the loss of each step
+};
+
+/// One pass over the images, in the order of this epoch.
+void train_epoch(chorus::Strategy& strategy, const Inputs& inputs, Progress& progress, ProgressBar& bar) {
+  auto steps = inputs.training.iterate(static_cast<std::uint64_t>(progress.epochs++));
+  while (const auto step = steps.next()) {
+    const auto shares = strategy.run(
+        [&](const Batch& batch) { return progress.model.step(batch, step->global_size()); }, step->batches());
+    progress.curve.push_back(strategy.reduce(chorus::ReduceOp::sum, shares));
+    bar.advance(progress.curve.back());
+  }
+}
+
+/// Restores the latest checkpoint; false where there is none.
+bool resumed(const chorus::CheckpointManager& checkpoints) {
+  try {
+    return checkpoints.restore_latest().has_value();
+  } catch (const chorus::Error& error) {
+    if (error.code() != chorus::ErrorCode::invalid_argument) throw;
+    throw examples::InputError(error.message());  // every rank has the same
+  }
+}
+
+using Say = std::function<void(const std::string&)>;
+
+/// All passes that are left, with a checkpoint after each where they are asked for.
+void train_to_end(chorus::Strategy& strategy, const Inputs& inputs, const Settings& settings, Progress& progress,
+                  const Say& say) {
+  const chorus::CheckpointManager checkpoints(
+      chorus::Checkpoint{{"model", progress.model}, {"epochs", progress.epochs}, {"curve", progress.curve}},
+      settings.checkpoint, {.max_to_keep = 3});
+  if (!settings.checkpoint.empty() && resumed(checkpoints)) {
+    say(fmt::format("resumed after epoch {} from {}", progress.epochs, settings.checkpoint));
+  }
+  const auto last = static_cast<std::int64_t>(settings.epochs);
+  const auto left = static_cast<std::size_t>(std::max<std::int64_t>(last - progress.epochs, 0));
+  ProgressBar bar(left * (inputs.learned / settings.batch_size), strategy.extended().should_checkpoint());
+  while (progress.epochs < last) {
+    train_epoch(strategy, inputs, progress, bar);
+    const double loss = progress.model.epoch_loss();
+    if (!settings.checkpoint.empty()) checkpoints.save(progress.epochs);
+    bar.clear();
+    if (progress.epochs != 1 && progress.epochs % 5 != 0 && progress.epochs != last) continue;
+    say(settings.strategy.reproducible ? fmt::format("epoch {:3}  loss {:.17g}", progress.epochs, loss)
+                                       : fmt::format("epoch {:3}  loss {:.4f}", progress.epochs, loss));
   }
 }
 
@@ -152,7 +210,7 @@ void keep_curve(const std::vector<double>& curve, const Settings& settings) {
 }
 
 int train(const chorus::Communicator& world, const Settings& settings) {
-  const auto say = [&](const std::string& line) {
+  const Say say = [&](const std::string& line) {
     if (world.rank() == 0) fmt::print("{}\n", line);
   };
   const auto strategy = train_digits::make_strategy(settings.strategy, world);
@@ -161,20 +219,13 @@ int train(const chorus::Communicator& world, const Settings& settings) {
   say(fmt::format("{} strategy, replicas: {}; {} images to learn from, {} held out, {} per step", strategy->name(),
                   strategy->num_replicas_in_sync(), inputs.learned, inputs.held_out, settings.batch_size));
 
-  Model model(settings);
-  std::vector<double> curve;
-  ProgressBar bar(settings.epochs * (inputs.learned / settings.batch_size), world.rank() == 0);
-  for (std::size_t epoch = 1; epoch <= settings.epochs; ++epoch) {
-    train_epoch(*strategy, inputs, model, curve, bar);
-    const double loss = model.epoch_loss();
-    bar.clear();
-    if (epoch != 1 && epoch % 5 != 0 && epoch != settings.epochs) continue;
-    say(settings.strategy.reproducible ? fmt::format("epoch {:3}  loss {:.17g}", epoch, loss)
-                                       : fmt::format("epoch {:3}  loss {:.4f}", epoch, loss));
+  Progress progress{Model(settings)};
+  train_to_end(*strategy, inputs, settings, progress, say);
+  for (const auto& step : inputs.test) {
+    strategy->run([&](const Batch& batch) { progress.model.test(batch); }, step.batches());
   }
-  for (const auto& step : inputs.test) strategy->run([&](const Batch& batch) { model.test(batch); }, step.batches());
-  say(fmt::format("held-out accuracy {:.2f} %", 100 * model.accuracy()));
-  if (world.rank() == 0) keep_curve(curve, settings);
+  say(fmt::format("held-out accuracy {:.2f} %", 100 * progress.model.accuracy()));
+  if (world.rank() == 0) keep_curve(progress.curve, settings);
   return EXIT_SUCCESS;
 }
 

@@ -20,6 +20,8 @@ class CHORUS_API Tally {
   /// The sum of all parts; a collective of the workers. In a replica: its own part.
   [[nodiscard]] double total() const { return sum_.value(); }
   void reset() { sum_.assign(0); }
+  /// What it is kept in.
+  [[nodiscard]] const Variable<double>& variable() const noexcept { return sum_; }
 
  private:
   Variable<double> sum_;
@@ -33,6 +35,11 @@ class CHORUS_API Sum {
   void update_state(const T& values);
   [[nodiscard]] double result() const { return sum_.total(); }
   void reset_state() { sum_.reset(); }
+  /// Calls visit(name, variable) for what a Checkpoint keeps.
+  template <class Visit>
+  void for_each_saved(Visit&& visit) const {
+    visit("sum", sum_.variable());
+  }
 
  private:
   Tally sum_;
@@ -47,6 +54,12 @@ class CHORUS_API Mean {
   void update_state(const T& values, double weight = 1);
   [[nodiscard]] double result() const;
   void reset_state();
+  /// Calls visit(name, variable) for what a Checkpoint keeps.
+  template <class Visit>
+  void for_each_saved(Visit&& visit) const {
+    visit("sum", sum_.variable());
+    visit("count", count_.variable());
+  }
 
  private:
   Tally sum_;
@@ -62,6 +75,11 @@ class CHORUS_API Accuracy {
   void update_state(const Labels& labels, const Predictions& predictions);
   [[nodiscard]] double result() const { return mean_.result(); }
   void reset_state() { mean_.reset_state(); }
+  /// Calls visit(name, variable) for what a Checkpoint keeps.
+  template <class Visit>
+  void for_each_saved(Visit&& visit) const {
+    mean_.for_each_saved(visit);
+  }
 
  private:
   static void check_counts(std::size_t labels, std::size_t predictions);

@@ -58,6 +58,13 @@ class Optimizer {
   }
   /// How often it has been called.
   [[nodiscard]] std::int64_t steps() const { return steps_.value(); }
+  /// Calls visit(name, variables) for what it remembers, which a Checkpoint keeps: the number of steps, and for each
+  /// variable "momentum" (Sgd), "m" and "v" (Adam). The variables that it changes are not among them.
+  template <class Visit>
+  void for_each_saved(Visit&& visit) const {
+    visit("steps", steps_);
+    static_cast<const Derived*>(this)->for_each_slot(visit);
+  }
 
  protected:
   explicit Optimizer(std::tuple<Variable<T>...> variables)
@@ -124,6 +131,11 @@ class Sgd final : public Optimizer<Sgd<T...>, T...> {
     detail::change_elements(std::get<I>(this->variables_), gradient, step, std::get<I>(momenta_));
   }
 
+  template <class Visit>
+  void for_each_slot(const Visit& visit) const {
+    visit("momentum", momenta_);
+  }
+
   SgdOptions options_;
   std::tuple<Variable<T>...> momenta_;
 };
@@ -163,6 +175,12 @@ class Adam final : public Optimizer<Adam<T...>, T...> {
     };
     detail::change_elements(std::get<I>(this->variables_), gradient, step, std::get<I>(first_moments_),
                             std::get<I>(second_moments_));
+  }
+
+  template <class Visit>
+  void for_each_slot(const Visit& visit) const {
+    visit("m", first_moments_);
+    visit("v", second_moments_);
   }
 
   AdamOptions options_;

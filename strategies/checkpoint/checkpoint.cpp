@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worker 0 writes and reads the files; the others take part in what is collective: reading a variable that is
+// synchronised on read, learning whether worker 0 has failed, and getting the values that it has read. No worker waits
+// for one that does not come, as every step that can fail on worker 0 alone is followed by a Chief::settle; and all
+// that takes long is done just before one, which is patient.
+#include <chorus/strategies/checkpoint.hpp>
+
+#include "checkpoint/chief.hpp"
+#include "checkpoint/reader.hpp"
+#include "checkpoint/writer.hpp"
+#include "cross_device_ops/reduction.hpp"
+
+#include <chorus/allgather.hpp>
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+
+namespace chorus {
+
+namespace detail {
+CheckpointItem::CheckpointItem(CheckpointItemFacts facts) : facts_(std::move(facts)) {}
+CheckpointItem::~CheckpointItem() = default;
+}  // namespace detail
+
+namespace {
+
+using detail::CheckpointItem;
+using detail::CheckpointItems;
+
+[[noreturn]] void reject(const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("Checkpoint: {}", why));
+}
+
+const char* name_of(VariableSynchronization synchronization) {
+  if (synchronization == VariableSynchronization::on_read) return "on_read";
+  return synchronization == VariableSynchronization::on_write ? "on_write" : "none";
+}
+
+const char* name_of(VariableAggregation aggregation) {
+  switch (aggregation) {
+    case VariableAggregation::none:
+      return "none";
+    case VariableAggregation::sum:
+      return "sum";
+    case VariableAggregation::mean:
+      return "mean";
+    case VariableAggregation::only_first_replica:
+      return "only_first_replica";
+  }
+  return "none";
+}
+
+/// Throws unless the items can be kept together; gives the strategy of their variables, null where there are none.
+Strategy* checked_strategy(const CheckpointItems& items) {
+  if (items.empty()) reject("there is nothing to keep: give at least one variable or value");
+  std::set<std::string_view> names;
+  const CheckpointItem* first = nullptr;
+  for (const auto& item : items) {
+    const auto& facts = item->facts();
+    if (facts.name.empty()) reject("an entry has no name: give each one");
+    if (!names.insert(facts.name).second) {
+      reject(fmt::format("two entries are called \"{}\": give each a name of its own", facts.name));
+    }
+    if (item->on_read() && facts.aggregation == VariableAggregation::none) {
+      reject(
+          fmt::format("\"{}\" is synchronised on read and has no aggregation, so that there is no one value to keep: "
+                      "make it with an aggregation",
+                      facts.name));
+    }
+    if (facts.strategy == nullptr) continue;
+    if (first == nullptr) first = item.get();
+    if (facts.strategy != first->facts().strategy) {
+      reject(
+          fmt::format("\"{}\" belongs to the {} strategy and \"{}\" to the {} strategy: make all variables in the "
+                      "scope of one, or a checkpoint for each strategy",
+                      first->facts().name, first->facts().strategy->name(), facts.name, facts.strategy->name()));
+    }
+  }
+  return first == nullptr ? nullptr : first->facts().strategy;
+}
+
+CheckpointItems items_of(std::span<const CheckpointEntry> entries) {
+  CheckpointItems items;
+  for (const CheckpointEntry& entry : entries) items.insert(items.end(), entry.items().begin(), entry.items().end());
+  return items;
+}
+
+/// Frees what items have read or staged, also when an exception passes.
+struct Forgetting {
+  explicit Forgetting(const CheckpointItems& all) : items(all) {}
+  Forgetting(const Forgetting&) = delete;
+  Forgetting& operator=(const Forgetting&) = delete;
+  ~Forgetting() {
+    for (const auto& item : items) item->forget();
+  }
+  const CheckpointItems& items;
+};
+
+/// FNV-1a of what must be the same on all workers.
+std::uint64_t fingerprint(const CheckpointItems& items) {
+  std::uint64_t value = 0xcbf29ce484222325U;
+  const auto add = [&](std::uint64_t number) { value = (value ^ number) * 0x100000001b3U; };
+  for (const auto& item : items) {
+    for (const char letter : item->facts().name) add(static_cast<unsigned char>(letter));
+    add(static_cast<std::uint64_t>(item->facts().type));
+    const Shape shape = item->shape();
+    add(shape.size());
+    for (const std::size_t length : shape) add(item->facts().any_shape ? 0 : length);
+  }
+  return value;
+}
+
+/// Throws on every worker unless all call `function` of checkpoints with the same names and types, and `number`.
+void check_alike(const Chief& chief, const char* function, const CheckpointItems& items, std::int64_t number) {
+  if (chief.workers() == nullptr) return;
+  const std::array<std::uint64_t, 4> mine = {static_cast<std::uint64_t>(function[0]), items.size(), fingerprint(items),
+                                             static_cast<std::uint64_t>(number)};
+  std::vector<std::array<std::uint64_t, 4>> all(static_cast<std::size_t>(chief.workers()->size()));
+  allgather(*chief.workers(), std::span(&mine, 1), all);
+  const auto other = std::ranges::find_if(all, [&](const auto& each) { return each != all.front(); });
+  if (other == all.end()) return;
+  const auto text = [](const std::array<std::uint64_t, 4>& each) {
+    return fmt::format("{} {} tensors ({:016x}, {})", each[0] == 's' ? "saves" : "restores", each[1], each[2],
+                       static_cast<std::int64_t>(each[3]));
+  };
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("Checkpoint: worker 0 {}, worker {} {}; in brackets a checksum of their names, types and shapes, "
+                  "and the step or the options: make the same calls with the same entries everywhere",
+                  text(all.front()), other - all.begin(), text(*other)));
+}
+
+/// Gives every worker the step and the shapes that worker 0 has read: of each item whether it is there, then its
+/// lengths.
+void share_shapes(const Chief& chief, const CheckpointItems& items, StagedCheckpoint& staged,
+                  std::vector<std::optional<Shape>>& shapes) {
+  std::vector<std::int64_t> numbers{staged.step};
+  for (const auto& value : staged.values) {
+    numbers.push_back(value ? 1 : 0);
+    if (!value) continue;
+    for (const std::size_t length : value->shape) numbers.push_back(static_cast<std::int64_t>(length));
+  }
+  chief.share(numbers);
+  staged.step = numbers.front();
+  auto next = numbers.begin() + 1;
+  for (const auto& item : items) {
+    shapes.emplace_back();
+    if (*next++ == 0) continue;
+    shapes.back().emplace();
+    for (std::size_t i = item->shape().size(); i > 0; --i) shapes.back()->push_back(static_cast<std::size_t>(*next++));
+  }
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(std::initializer_list<CheckpointEntry> entries)
+    : items_(items_of({entries.begin(), entries.size()})), strategy_(checked_strategy(items_)) {
+  if (strategy_ == nullptr) strategy_ = &get_strategy();
+}
+
+Checkpoint::Checkpoint(const std::vector<CheckpointEntry>& entries)
+    : items_(items_of(entries)), strategy_(checked_strategy(items_)) {
+  if (strategy_ == nullptr) strategy_ = &get_strategy();
+}
+
+void Checkpoint::save(const std::string& folder, std::int64_t step) const {
+  Chief chief(*strategy_, "Checkpoint::save");
+  check_alike(chief, "save", items_, step);
+  if (step < 0) reject(fmt::format("the step {} is negative: give 0 or more", step));
+  const Forgetting forgetting{items_};
+  std::vector<TensorRef> values;
+  for (const auto& item : items_) {
+    values.push_back(chief.here() || item->on_read() ? item->value() : TensorRef{});
+  }
+  chief.attempt([&] {
+    CheckpointWriter writer(folder);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const auto& facts = items_[i]->facts();
+      writer.add({.name = facts.name,
+                  .type = values[i].type,
+                  .shape = values[i].shape,
+                  .synchronization = name_of(facts.synchronization),
+                  .aggregation = name_of(facts.aggregation)},
+                 values[i]);
+    }
+    writer.commit(
+        {.step = step, .workers = strategy_->layout().workers, .replicas = strategy_->num_replicas_in_sync()});
+  });
+  chief.settle();
+}
+
+std::int64_t Checkpoint::restore(const std::string& folder, const RestoreOptions& options) const {
+  Chief chief(*strategy_, "Checkpoint::restore");
+  check_alike(chief, "restore", items_, options.partial ? 1 : 0);
+  StagedCheckpoint staged{0, std::vector<std::optional<TensorRef>>(items_.size())};
+  const Forgetting forgetting{items_};
+  chief.attempt([&] { staged = stage_checkpoint(folder, items_, options); });
+  chief.settle();
+  std::vector<std::optional<Shape>> shapes;
+  share_shapes(chief, items_, staged, shapes);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (!shapes[i]) continue;
+    const TensorRef value = staged.values[i] ? *staged.values[i] : items_[i]->stage(*shapes[i]);
+    if (chief.workers() != nullptr) broadcast_tensor(*chief.workers(), value, {});
+    items_[i]->restore();
+  }
+  return staged.step;
+}
+
+}  // namespace chorus
