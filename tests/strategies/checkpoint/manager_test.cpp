@@ -9,7 +9,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -100,6 +102,20 @@ TEST_F(Manager, WhatIsLeftOfAKilledJobIsIgnoredAndRemoved) {
   EXPECT_EQ(manager.restore_latest(), 2);
 }
 
+/// What a job does: a checkpoint of each step after `step`, in which all elements are the step. Does not return.
+[[noreturn]] void save_without_end(const CheckpointManager& manager, const Variable<std::vector<double>>& large,
+                                   std::int64_t step) {
+  try {
+    for (;;) {
+      large.assign(std::vector<double>(100000, static_cast<double>(++step)));
+      manager.save(step);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  _exit(EXIT_FAILURE);
+}
+
 TEST_F(Manager, AJobThatIsKilledAnywhereLeavesWholeCheckpoints) {
   const Variable<std::vector<double>> large(std::vector<double>(100000), {.name = "large"});
   const CheckpointManager manager(Checkpoint{large}, folder, {.max_to_keep = 2});
@@ -107,13 +123,11 @@ TEST_F(Manager, AJobThatIsKilledAnywhereLeavesWholeCheckpoints) {
   for (int round = 0; round < 20; ++round) {
     const std::int64_t before = manager.restore_latest().value_or(0);
     const pid_t job = fork();
-    if (job == 0) {
-      for (std::int64_t step = before + 1;; ++step) {
-        large.assign(std::vector<double>(100000, static_cast<double>(step)));
-        manager.save(step);
-      }
+    if (job == 0) save_without_end(manager, large, before);
+    while (manager.steps().empty() || manager.steps().back() <= before) {
+      ASSERT_EQ(waitpid(job, nullptr, WNOHANG), 0) << "the job has ended";
+      std::this_thread::yield();
     }
-    while (manager.steps().empty() || manager.steps().back() <= before) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::microseconds(700 * round));
     kill(job, SIGKILL);
     waitpid(job, nullptr, 0);
