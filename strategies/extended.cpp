@@ -50,6 +50,16 @@ std::span<const Device> StrategyExtended::parameter_devices() const {
   return parts_.parameter_devices;
 }
 
+CommunicationOptions StrategyExtended::options_of_call(const CommunicationOptions& options) const {
+  const CommunicationOptions merged = parts_.communication_options.merge(options);
+  if (merged.reproducible && merged.compression != Compression::none) {
+    throw Error(ErrorCode::invalid_argument,
+                "CommunicationOptions: reproducible and compression contradict each other: what is rounded on its way "
+                "depends on the number of workers; leave one of them out");
+  }
+  return merged;
+}
+
 void StrategyExtended::reduce_components(ReduceOp op, std::span<const ReplicaTensors> values,
                                          const CommunicationOptions& options) {
   for (const ReplicaTensors& value : values) {
@@ -57,7 +67,7 @@ void StrategyExtended::reduce_components(ReduceOp op, std::span<const ReplicaTen
     check_components(value, "Strategy::reduce");
   }
   if (group_.layout().replicas() == 1) return;
-  parts_.cross_device_ops->batch_reduce(group_, op, values, parts_.communication_options.merge(options));
+  parts_.cross_device_ops->batch_reduce(group_, op, values, options_of_call(options));
 }
 
 void StrategyExtended::check_components(const ReplicaTensors& value, const char* function) const {

@@ -61,6 +61,9 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] const CommunicationOptions& communication_options() const noexcept {
     return parts_.communication_options;
   }
+  /// The same with those of one call.
+  /// Throws   Error{invalid_argument} where they contradict each other.
+  [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
   [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept { return parts_.cluster_resolver.get(); }
   /// True on the worker that writes checkpoints and summaries: the chief.
   [[nodiscard]] bool should_checkpoint() const noexcept { return group_.layout().worker == 0; }

@@ -11,6 +11,7 @@
 #include <chorus/strategies/values.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -20,6 +21,7 @@
 
 namespace chorus {
 
+class PendingAllReduce;
 class Strategy;
 
 /// What a replica can do while it runs: get_replica_context() in the function given to Strategy::run.
@@ -61,6 +63,10 @@ class CHORUS_API ReplicaContext {
 
   /// The same of tensors whose types are known at run time.
   void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {});
+  /// The same, started before they are computed: see OverlappedAllReduce. Null where there is one replica only.
+  [[nodiscard]] std::unique_ptr<PendingAllReduce> start_all_reduce_tensors(ReduceOp op,
+                                                                           std::span<const TensorRef> tensors,
+                                                                           const CommunicationOptions& options = {});
 
   /// Gives every replica the values of all, one after the other along the dimension `axis` (from the last where it is
   /// negative), in the order of the replicas.
@@ -83,6 +89,7 @@ class CHORUS_API ReplicaContext {
  private:
   /// Throws where this thread is not this replica.
   void check_here(const char* function) const;
+  void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
   [[nodiscard]] ReplicaGroup& group() const noexcept;
   [[nodiscard]] ReplicaLayout layout() const noexcept;
 
