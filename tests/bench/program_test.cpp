@@ -234,8 +234,8 @@ TEST_F(Program, MeasuresTheStrategies) {
     int ranks, replicas;
     const char* strategy;
   };
-  for (const Job& job : {Job{1, 2, "mirrored"}, Job{1, 3, "mirrored"}, Job{2, 1, "multi-worker mirrored"},
-                         Job{2, 2, "multi-worker mirrored"}}) {
+  for (const Job& job :
+       {Job{1, 2, "mirrored"}, Job{2, 1, "multi-worker mirrored"}, Job{2, 2, "multi-worker mirrored"}}) {
     const Outcome outcome = run(job.ranks, fmt::format("strategies --replicas {} -m 4:16 -i 3 -x 1", job.replicas));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     EXPECT_THAT(outcome.output, HasSubstr(fmt::format("\n# Strategy: {}. Workers: {}. Replicas of each: {}.\n",
