@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/replica_context.hpp>
 
+#include "sparse/slices_reduction.hpp"
+
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -52,6 +54,14 @@ std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(Reduc
   StrategyExtended& extended = strategy_.extended();
   return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors,
                                                       extended.options_of_call(options));
+}
+
+void ReplicaContext::all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices,
+                                       const CommunicationOptions& options) {
+  check_here("all_reduce");
+  StrategyExtended& extended = strategy_.extended();
+  chorus::all_reduce_slices(group(), local_replica_, extended.cross_device_ops(), op, Duplicates::summed, slices,
+                            extended.options_of_call(options));
 }
 
 }  // namespace chorus
