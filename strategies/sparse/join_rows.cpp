@@ -75,7 +75,7 @@ class Exchange {
   void make_offers() {
     std::vector<Offer> mine;
     for (const ReplicaRows& parts : leaves_) {
-      indices_.push_back(indices_in(parts));
+      if (duplicates_ == Duplicates::summed) indices_.push_back(indices_in(parts));
       Offer offer = offer_of(*parts.front());
       for (const Rows* part : std::span(parts).subspan(1)) {
         offer.alike = offer.alike && offer_of(*part).fits(offer);

@@ -6,9 +6,9 @@
 #include <chorus/strategies/batch.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <numeric>
+#include <iterator>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -17,38 +17,36 @@ bool each_once_in_order(const std::vector<std::int64_t>& indices) {
   return std::ranges::adjacent_find(indices, std::greater_equal<>()) == indices.end();
 }
 
-/// The places of `indices` sorted by them, those of one index in their order.
-std::vector<std::size_t> order_of(const std::vector<std::int64_t>& indices) {
-  std::vector<std::size_t> order(indices.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t place) { return indices[place]; });
-  return order;
-}
+/// A row of some index, and its number among those that are sorted.
+using Numbered = std::pair<std::int64_t, std::size_t>;
 
-/// The rows `values` of the indices in `all`, sorted; rows of one index are added up in their order.
-Rows sorted_and_summed(const Rows& all, const TensorRef& values) {
-  const std::vector<std::size_t> order = order_of(all.indices);
-  const std::size_t bytes = all.row_bytes();
-  Rows sums{.type = all.type, .dense_shape = all.dense_shape};
-  for (const std::size_t place : order) sums.indices.push_back(all.indices[place]);
-  sums.values.resize(order.size() * bytes);
-  detail::gather_rows(values, order, sums.tensor(), 0);
-
-  TensorRef sum = sums.tensor(0, 1);
-  TensorRef next = sum;
-  std::size_t last = 0;
-  for (std::size_t row = 1; row < order.size(); ++row) {
-    next.data = sums.values.data() + row * bytes;
-    if (sums.indices[row] == sums.indices[last]) {
-      reduce_tensor_into(sum, next, ReduceOp::sum);
-    } else {
-      sums.indices[++last] = sums.indices[row];
-      sum.data = sums.values.data() + last * bytes;
-      if (last != row && bytes != 0) std::memcpy(sum.data, next.data, bytes);
+/// All rows of `parts`, sorted by their indices, those of one index added up in the order of the parts.
+Rows sorted_and_summed(std::span<const Rows* const> parts) {
+  Rows sums{.type = parts.front()->type, .dense_shape = parts.front()->dense_shape};
+  const std::size_t bytes = sums.row_bytes();
+  std::vector<Numbered> order;
+  std::vector<const std::byte*> rows;
+  for (const Rows* part : parts) {
+    for (std::size_t row = 0; row < part->indices.size(); ++row) {
+      order.emplace_back(part->indices[row], order.size());
+      rows.push_back(part->values.data() + row * bytes);
     }
   }
-  sums.indices.resize(last + 1);
-  sums.values.resize(sums.indices.size() * bytes);
+  std::sort(order.begin(), order.end());
+  sums.indices.reserve(order.size());
+  sums.values.reserve(order.size() * bytes);  // so that `sum` stays where it is
+  TensorRef sum = sums.tensor(0, 1);
+  TensorRef next = sum;
+  for (const auto& [index, number] : order) {
+    if (sums.indices.empty() || sums.indices.back() != index) {
+      sum.data = sums.values.data() + sums.values.size();
+      sums.indices.push_back(index);
+      sums.values.insert(sums.values.end(), rows[number], rows[number] + bytes);
+    } else {
+      next.data = const_cast<std::byte*>(rows[number]);  // as TensorRef has no type for reading
+      reduce_tensor_into(sum, next, ReduceOp::sum);
+    }
+  }
   return sums;
 }
 
@@ -70,10 +68,11 @@ TensorRef Rows::tensor(std::size_t first, std::size_t count) const {
 Rows rows_of(const SlicesRef& slices, Duplicates duplicates) {
   const TensorRef values = slices.values();
   Rows rows{.type = values.type, .dense_shape = slices.dense_shape(), .indices = slices.indices()};
-  if (duplicates == Duplicates::summed && !each_once_in_order(rows.indices)) return sorted_and_summed(rows, values);
   rows.values.resize(values.bytes());
   detail::gather_rows(values, detail::numbers(0, rows.indices.size()), rows.tensor(), 0);
-  return rows;
+  if (duplicates == Duplicates::kept || each_once_in_order(rows.indices)) return rows;
+  const Rows* const all = &rows;
+  return sorted_and_summed(std::span(&all, 1));
 }
 
 void put_rows(const TensorRef& tensor, std::span<const std::size_t> rows, const std::vector<std::int64_t>& indices,
@@ -84,22 +83,24 @@ void put_rows(const TensorRef& tensor, std::span<const std::size_t> rows, const 
 }
 
 Rows joined(std::span<const Rows* const> parts, Duplicates duplicates) {
+  if (duplicates == Duplicates::summed) return sorted_and_summed(parts);
   Rows all{.type = parts.front()->type, .dense_shape = parts.front()->dense_shape};
   for (const Rows* part : parts) {
     all.indices.insert(all.indices.end(), part->indices.begin(), part->indices.end());
     all.values.insert(all.values.end(), part->values.begin(), part->values.end());
   }
-  if (duplicates == Duplicates::kept || each_once_in_order(all.indices)) return all;
-  return sorted_and_summed(all, all.tensor());
+  return all;
 }
 
 std::vector<std::int64_t> indices_in(std::span<const Rows* const> parts) {
-  std::vector<std::int64_t> indices;
-  for (const Rows* part : parts) indices.insert(indices.end(), part->indices.begin(), part->indices.end());
-  std::ranges::sort(indices);
-  const auto repeated = std::ranges::unique(indices);
-  indices.erase(repeated.begin(), repeated.end());
-  return indices;
+  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> joined;
+  for (const Rows* part : parts) {
+    joined.clear();
+    std::set_union(all.begin(), all.end(), part->indices.begin(), part->indices.end(), std::back_inserter(joined));
+    all.swap(joined);
+  }
+  return all;
 }
 
 namespace detail {

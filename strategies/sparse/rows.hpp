@@ -38,7 +38,7 @@ void put_rows(const TensorRef& tensor, std::span<const std::size_t> rows, const 
 /// The rows of all `parts`, which are of one type and dense_shape, in the order of the parts; there is one or more.
 [[nodiscard]] Rows joined(std::span<const Rows* const> parts, Duplicates duplicates);
 
-/// The indices that occur in `parts`, sorted, each once.
+/// The indices that occur in `parts`, each of which has been summed: sorted, each once.
 [[nodiscard]] std::vector<std::int64_t> indices_in(std::span<const Rows* const> parts);
 
 }  // namespace chorus
