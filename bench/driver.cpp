@@ -8,6 +8,7 @@
 #include "overlap.hpp"
 #include "regret.hpp"
 #include "report.hpp"
+#include "strategies.hpp"
 #include "subject.hpp"
 
 #include <chorus/barrier.hpp>
@@ -145,6 +146,8 @@ bool run_benchmark(const Options& options, const Communicator& world) {
     case Measurement::overlap:
       run_overlap(options, world, outputs);
       break;
+    case Measurement::strategies:
+      return run_strategies(options, world);
   }
   outputs.draw();
   return std::ranges::all_of(outputs.points(), [](const Point& point) { return point.valid || !point.applies; });

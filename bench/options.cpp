@@ -54,6 +54,14 @@ constexpr const char* meaning_of_overlap = R"(What the numbers are
   Busy computation is an amount of work: a progress thread that takes its processor makes it longer, and counts.
   A sleeping one leaves its processor to the progress thread, as while an accelerator computes.)";
 
+constexpr const char* meaning_of_strategies = R"(What the numbers are
+  On one rank the strategy is mirrored, on several multi-worker mirrored; replicas are threads bound to cores.
+  Run         of a function that does nothing, beside threads that wait for each other.
+  All-reduce  by the replicas, beside the collectives below it.
+  Gradients   100 tensors of 10 kB, one call for each, or packed by the strategy; then beside a computation as long as
+              their reduction, which reduces afterwards, or each tensor as it is computed.
+  Ratio, Added and Gain are of medians measured in turn, with a 95 % bootstrap interval.)";
+
 // The arguments as they were typed.
 struct Arguments {
   std::string collective;  ///< empty: not given
@@ -61,6 +69,7 @@ struct Arguments {
   std::optional<std::int64_t> iterations;
   std::optional<std::int64_t> warmup;
   std::optional<std::int64_t> tests;
+  std::optional<std::int64_t> replicas;
   std::string compare;
   std::string compute;
   std::string memory;
@@ -68,14 +77,19 @@ struct Arguments {
 };
 
 // What every measurement understands.
-void declare_common(CLI::App& app, Arguments& arguments, const std::string& collectives) {
-  app.add_option("COLLECTIVE", arguments.collective, collectives);
+void declare_effort(CLI::App& app, Arguments& arguments) {
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
       ->type_name("[MIN:]MAX");
   app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")->type_name("N");
   app.add_option("-x,--warmup", arguments.warmup, "calls before the clock runs [200, above 8192 bytes 10]")
       ->type_name("N");
+}
+
+// What every measurement of collectives understands.
+void declare_common(CLI::App& app, Arguments& arguments, const std::string& collectives) {
+  app.add_option("COLLECTIVE", arguments.collective, collectives);
+  declare_effort(app, arguments);
   app.add_option("--memory", arguments.memory,
                  "what the buffers are of; registered is that of chorus::allocate [ordinary]")
       ->check(CLI::IsMember({"ordinary", "registered"}).description(""))
@@ -92,6 +106,12 @@ void declare_compare(CLI::App& app, Arguments& arguments, const char* meaning) {
   app.add_option("--compare", arguments.compare, meaning)
       ->check(CLI::IsMember({"native"}).description(""))
       ->type_name("native");
+}
+
+void declare_compute(CLI::App& app, Arguments& arguments) {
+  app.add_option("--compute", arguments.compute, "keep the processor busy, or leave it to the progress thread")
+      ->check(CLI::IsMember({"busy", "sleep"}).description(""))
+      ->type_name("busy|sleep");
 }
 
 void declare_latency(CLI::App& app, Arguments& arguments) {
@@ -116,12 +136,21 @@ void declare_overlap(CLI::App& app, Arguments& arguments, const char* which) {
   overlap->add_flag("-f,--full", options.full, "print the 95 % intervals too");
   overlap->add_option("--tests", arguments.tests, "calls of test() in one computation, where it is tested [10]")
       ->type_name("N");
-  overlap->add_option("--compute", arguments.compute, "keep the processor busy, or leave it to the progress thread")
-      ->check(CLI::IsMember({"busy", "sleep"}).description(""))
-      ->type_name("busy|sleep");
+  declare_compute(*overlap, arguments);
   declare_compare(*overlap, arguments, "measure MPI's own nonblocking collective, too");
   overlap->footer(meaning_of_overlap);
   overlap->callback([&options] { options.measurement = Measurement::overlap; });
+}
+
+void declare_strategies(CLI::App& app, Arguments& arguments) {
+  Options& options = arguments.options;
+  CLI::App* strategies = app.add_subcommand("strategies", "what a strategy adds to threads and collectives");
+  declare_effort(*strategies, arguments);
+  strategies->add_option("--replicas", arguments.replicas, "replicas on each rank [one rank: 2, several: 1]")
+      ->type_name("N");
+  declare_compute(*strategies, arguments);
+  strategies->footer(meaning_of_strategies);
+  strategies->callback([&options] { options.measurement = Measurement::strategies; });
 }
 
 void declare_subcommands(CLI::App& app, Arguments& arguments) {
@@ -138,6 +167,7 @@ void declare_subcommands(CLI::App& app, Arguments& arguments) {
   floor->footer(meaning_of_floor);
   floor->callback([&options] { options.measurement = Measurement::floor; });
   declare_overlap(app, arguments, which);
+  declare_strategies(app, arguments);
 }
 
 [[noreturn]] void refuse_name(const std::string& what, std::string_view name, std::span<const std::string_view> known) {
@@ -155,7 +185,7 @@ std::span<const Row> rows_of(std::string_view collective) {
     if (row.name == collective) return {&row, 1};
     names.push_back(row.name);
   }
-  names.insert(names.end(), {"all", "list", "regret", "floor", "overlap"});
+  names.insert(names.end(), {"all", "list", "regret", "floor", "overlap", "strategies"});
   refuse_name("collective", collective, names);
 }
 
@@ -186,7 +216,7 @@ Options interpret(Arguments& arguments) {
     if (options.measurement == Measurement::latency) throw Refusal("COLLECTIVE is required (see --help)");
     arguments.collective = "all";
   }
-  options.rows = rows_of(arguments.collective);
+  if (options.measurement != Measurement::strategies) options.rows = rows_of(arguments.collective);
   try {
     if (!arguments.sizes.empty()) options.sizes = parse_size_range(arguments.sizes);
   } catch (const std::invalid_argument& error) {
@@ -196,6 +226,8 @@ Options interpret(Arguments& arguments) {
   options.warmup = at_least(0, arguments.warmup, "-x");
   options.compare = !arguments.compare.empty();
   options.tests = at_least(1, arguments.tests, "--tests").value_or(options.tests);
+  if (const auto replicas = at_least(1, arguments.replicas, "--replicas"))
+    options.replicas = static_cast<int>(*replicas);
   if (arguments.compute == "sleep") options.compute = Compute::sleep;
   options.registered = arguments.memory == "registered";
   if (options.reproducible && !options.json_file.empty()) {

@@ -20,10 +20,11 @@ struct Refusal : std::runtime_error {
 
 /// What is measured of each collective.
 enum class Measurement {
-  latency,  ///< how long it takes
-  regret,   ///< how much longer by the algorithm that the library chooses than by the best
-  floor,    ///< how near it comes to the least that the machine allows
-  overlap   ///< how much of it hides behind a computation
+  latency,    ///< how long it takes
+  regret,     ///< how much longer by the algorithm that the library chooses than by the best
+  floor,      ///< how near it comes to the least that the machine allows
+  overlap,    ///< how much of it hides behind a computation
+  strategies  ///< of no collective, but of the strategies: what they add
 };
 
 /// What the command line asks for.
@@ -39,7 +40,8 @@ struct Options {
   bool compare = false;
   bool reproducible = false;
   std::size_t tests = 10;           ///< of overlap: calls of `test` in one computation
-  Compute compute = Compute::busy;  ///< of overlap
+  Compute compute = Compute::busy;  ///< of overlap and strategies
+  std::optional<int> replicas;      ///< of strategies, on each rank; empty: 2 on a single rank, else 1
   bool registered = false;          ///< the buffers are of chorus::allocate, but for those of MPI's own calls
   std::string json_file;            ///< empty: none
   std::string plot_file;            ///< empty: none

@@ -38,6 +38,33 @@ std::vector<std::size_t> strides_of(const Shape& shape, const std::vector<bool>&
   return strides;
 }
 
+/// `ref`: the member of a named leaf that is wanted.
+template <class Named, class Ref>
+std::vector<std::vector<Ref>> by_leaf(const std::vector<std::vector<Named>>& components, Ref Named::*ref,
+                                      const char* function) {
+  std::vector<std::vector<Ref>> leaves(components.front().size());
+  for (std::size_t replica = 0; replica < components.size(); ++replica) {
+    const std::vector<Named>& named = components[replica];
+    const std::size_t shared = std::min(named.size(), leaves.size());
+    for (std::size_t leaf = 0; leaf < shared; ++leaf) {
+      if (named[leaf].path != components.front()[leaf].path) {
+        throw Error(ErrorCode::mismatch,
+                    fmt::format("{}: the structures of the replicas differ: where replica 0 has {}, replica {} has {}",
+                                function, components.front()[leaf].path, replica, named[leaf].path));
+      }
+      leaves[leaf].push_back(named[leaf].*ref);
+    }
+    if (named.size() != leaves.size()) {
+      const bool more = named.size() > leaves.size();
+      const Named& extra = more ? named[shared] : components.front()[shared];
+      throw Error(ErrorCode::mismatch,
+                  fmt::format("{}: the structures of the replicas differ: only replica {} has {}", function,
+                              more ? replica : 0, extra.path.empty() ? "a value" : extra.path));
+    }
+  }
+  return leaves;
+}
+
 }  // namespace
 
 std::size_t dimension_of(int axis, const Shape& shape, const char* function) {
@@ -97,32 +124,17 @@ void reject_no_elements(ReduceOp op) {
 
 std::vector<std::vector<TensorRef>> transposed(const std::vector<std::vector<NamedTensor>>& components,
                                                const char* function) {
-  std::vector<std::vector<TensorRef>> leaves(components.front().size());
-  for (std::size_t replica = 0; replica < components.size(); ++replica) {
-    const std::vector<NamedTensor>& tensors = components[replica];
-    const std::size_t shared = std::min(tensors.size(), leaves.size());
-    for (std::size_t leaf = 0; leaf < shared; ++leaf) {
-      if (tensors[leaf].path != components.front()[leaf].path) {
-        throw Error(ErrorCode::mismatch,
-                    fmt::format("{}: the structures of the replicas differ: where replica 0 has {}, replica {} has {}",
-                                function, components.front()[leaf].path, replica, tensors[leaf].path));
-      }
-      leaves[leaf].push_back(tensors[leaf].tensor);
-    }
-    if (tensors.size() != leaves.size()) {
-      const bool more = tensors.size() > leaves.size();
-      const NamedTensor& extra = more ? tensors[shared] : components.front()[shared];
-      throw Error(ErrorCode::mismatch,
-                  fmt::format("{}: the structures of the replicas differ: only replica {} has {}", function,
-                              more ? replica : 0, extra.path.empty() ? "a value" : extra.path));
-    }
-  }
-  return leaves;
+  return by_leaf(components, &NamedTensor::tensor, function);
 }
 
-void check_zero(const std::vector<NamedTensor>& tensors, int replicas) {
-  for (const NamedTensor& named : tensors) {
-    const TensorRef& tensor = named.tensor;
+std::vector<ReplicaSlices> transposed(const std::vector<std::vector<NamedSlices>>& components, const char* function) {
+  return by_leaf(components, &NamedSlices::slices, function);
+}
+
+void check_zero(const LeafRefs& leaves, int replicas) {
+  std::vector<TensorRef> tensors = leaves.tensors;
+  for (const SlicesRef& slices : leaves.slices) tensors.push_back(slices.values());
+  for (const TensorRef& tensor : tensors) {
     if (std::all_of(tensor.data, tensor.data + tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; })) {
       continue;
     }

@@ -29,6 +29,7 @@ CommunicationOptions CommunicationOptions::merge(const CommunicationOptions& oth
   if (other.timeout != defaults.timeout) merged.timeout = other.timeout;
   if (other.implementation != defaults.implementation) merged.implementation = other.implementation;
   if (other.reproducible != defaults.reproducible) merged.reproducible = other.reproducible;
+  if (other.compression != defaults.compression) merged.compression = other.compression;
   return merged;
 }
 

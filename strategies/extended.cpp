@@ -2,6 +2,7 @@
 #include <chorus/strategies/extended.hpp>
 
 #include "cross_device_ops/reduction.hpp"
+#include "sparse/slices_reduction.hpp"
 
 #include <chorus/error.hpp>
 #include <chorus/strategies/strategy.hpp>
@@ -50,22 +51,35 @@ std::span<const Device> StrategyExtended::parameter_devices() const {
   return parts_.parameter_devices;
 }
 
-void StrategyExtended::reduce_components(ReduceOp op, std::span<const ReplicaTensors> values,
-                                         const CommunicationOptions& options) {
-  for (const ReplicaTensors& value : values) {
-    detail::check_operation(op, value.front().type, "Strategy::reduce");
-    check_components(value, "Strategy::reduce");
+CommunicationOptions StrategyExtended::options_of_call(const CommunicationOptions& options) const {
+  const CommunicationOptions merged = parts_.communication_options.merge(options);
+  if (merged.reproducible && merged.compression != Compression::none) {
+    throw Error(ErrorCode::invalid_argument,
+                "CommunicationOptions: reproducible and compression contradict each other: what is rounded on its way "
+                "depends on the number of workers; leave one of them out");
   }
-  if (group_.layout().replicas() == 1) return;
-  parts_.cross_device_ops->batch_reduce(group_, op, values, parts_.communication_options.merge(options));
+  return merged;
 }
 
-void StrategyExtended::check_components(const ReplicaTensors& value, const char* function) const {
+void StrategyExtended::reduce_components(ReduceOp op, const detail::ReplicaLeaves& values,
+                                         const CommunicationOptions& options) {
+  for (const ReplicaTensors& value : values.tensors) {
+    detail::check_operation(op, value.front().type, "Strategy::reduce");
+    check_components(value.size(), "Strategy::reduce");
+  }
+  for (const ReplicaSlices& value : values.slices) check_components(value.size(), "Strategy::reduce");
+  const CommunicationOptions merged = options_of_call(options);
+  if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
+  if (group_.layout().replicas() == 1) return;
+  parts_.cross_device_ops->batch_reduce(group_, op, values.tensors, merged);
+}
+
+void StrategyExtended::check_components(std::size_t components, const char* function) const {
   const auto replicas = static_cast<std::size_t>(group_.layout().local_replicas);
-  if (value.size() == replicas) return;
+  if (components == replicas) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{}: {} components of {} local replicas: give a value of this strategy's replicas", function,
-                          value.size(), replicas));
+                          components, replicas));
 }
 
 void StrategyExtended::check_cross_replica(const char* function) const {

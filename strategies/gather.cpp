@@ -91,9 +91,16 @@ void put_together(const Rows& layout, std::span<const std::byte* const> blocks, 
 
 }  // namespace
 
+void Strategy::reject_gathering_slices() const {
+  check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
+  throw Error(ErrorCode::not_supported,
+              "Strategy::gather: IndexedSlices are not gathered: gather to_dense(slices), their values or their "
+              "indices, or reduce the slices");
+}
+
 void Strategy::gather_components(const ReplicaTensors& components, int axis,
                                  const std::function<TensorRef(const Shape&)>& make) {
-  extended_->check_components(components, "Strategy::gather");
+  extended_->check_components(components.size(), "Strategy::gather");
   const TensorRef& first = components.front();
   check_dimensions(first.shape);
   const std::size_t along = detail::dimension_of(axis, first.shape, "Strategy::gather");

@@ -26,7 +26,9 @@ void scale(const TensorRef& tensor, double factor) {
 }
 
 /// Shortens the gradients, seen as one vector, to `norm`.
-void clip(std::span<const TensorRef> gradients, double norm) {
+void clip(const LeafRefs& leaves, double norm) {
+  std::vector<TensorRef> gradients = leaves.tensors;
+  for (const SlicesRef& slices : leaves.slices) gradients.push_back(slices.values());
   double sum = 0;
   for (const TensorRef& gradient : gradients) {
     if (gradient.type != DataType::float32 && gradient.type != DataType::float64) {
@@ -48,7 +50,7 @@ void clip(std::span<const TensorRef> gradients, double norm) {
 
 }  // namespace
 
-void aggregate_gradients(std::span<const TensorRef> gradients, const GradientOptions& options) {
+void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& options) {
   ReplicaContext* const replica = get_replica_context();
   if (replica == nullptr) {
     throw Error(
@@ -56,8 +58,12 @@ void aggregate_gradients(std::span<const TensorRef> gradients, const GradientOpt
         "apply_gradients: called outside of the replicas, which have the gradients: call it in the function given "
         "to run");
   }
+  for (const SlicesRef& slices : gradients.slices) sum_duplicates(slices);
   if (options.clipping == Clipping::before_reduction) clip(gradients, options.clip_norm);
-  if (options.aggregate) replica->all_reduce_tensors(ReduceOp::sum, gradients, options.communication);
+  if (options.aggregate && !gradients.slices.empty()) {
+    replica->all_reduce_slices(ReduceOp::sum, gradients.slices, options.communication);
+  }
+  if (options.aggregate) replica->all_reduce_tensors(ReduceOp::sum, gradients.tensors, options.communication);
   if (options.clipping == Clipping::after_reduction) clip(gradients, options.clip_norm);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/replica_context.hpp>
 
+#include "sparse/slices_reduction.hpp"
+
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -31,14 +33,35 @@ void ReplicaContext::check_here(const char* function) const {
                   function, replica_id_in_sync_group(), strategy_.name()));
 }
 
-void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors,
-                                        const CommunicationOptions& options) {
+void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const {
   check_here("all_reduce");
   for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");
+}
+
+void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors,
+                                        const CommunicationOptions& options) {
+  check_all_reduce(op, tensors);
   if (num_replicas_in_sync() == 1) return;
   StrategyExtended& extended = strategy_.extended();
-  extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors,
-                                         extended.communication_options().merge(options));
+  extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, extended.options_of_call(options));
+}
+
+std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(ReduceOp op,
+                                                                           std::span<const TensorRef> tensors,
+                                                                           const CommunicationOptions& options) {
+  check_all_reduce(op, tensors);
+  if (num_replicas_in_sync() == 1) return nullptr;
+  StrategyExtended& extended = strategy_.extended();
+  return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors,
+                                                      extended.options_of_call(options));
+}
+
+void ReplicaContext::all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices,
+                                       const CommunicationOptions& options) {
+  check_here("all_reduce");
+  StrategyExtended& extended = strategy_.extended();
+  chorus::all_reduce_slices(group(), local_replica_, extended.cross_device_ops(), op, Duplicates::summed, slices,
+                            extended.options_of_call(options));
 }
 
 }  // namespace chorus

@@ -2,6 +2,7 @@
 #include <chorus/strategies/variable.hpp>
 
 #include "cross_device_ops/reduction.hpp"
+#include "sparse/slices_reduction.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/error.hpp>
@@ -75,6 +76,12 @@ VariableOptions checked(VariableOptions options, DataType type, bool distributed
 
 }  // namespace
 
+const char* name(Scatter how) noexcept {
+  constexpr std::array names{"scatter_add", "scatter_sub", "scatter_mul",   "scatter_div",
+                             "scatter_min", "scatter_max", "scatter_update"};
+  return names.at(static_cast<std::size_t>(how));
+}
+
 VariableCore::VariableCore(VariableOptions options, DataType type)
     : options_(checked(std::move(options), type, has_strategy())), strategy_(&get_strategy()) {
   StrategyExtended& extended = strategy_->extended();
@@ -132,16 +139,19 @@ VariableCore::Access VariableCore::access() const {
   return {Side::replica, component(replica), component(replica) == replica};
 }
 
+void VariableCore::check_aggregation() const {
+  if (options_.aggregation != VariableAggregation::none) return;
+  throw Error(
+      ErrorCode::wrong_context,
+      fmt::format("Variable \"{}\": written in a replica, but has no aggregation: make it with one, or write it "
+                  "outside of the replicas",
+                  options_.name));
+}
+
 void VariableCore::aggregate(const TensorRef& value) const {
+  check_aggregation();
   ReplicaContext& replica = *current_context().replica;
   ReplicaGroup& group = strategy_->extended().group();
-  if (options_.aggregation == VariableAggregation::none) {
-    throw Error(
-        ErrorCode::wrong_context,
-        fmt::format("Variable \"{}\": written in a replica, but has no aggregation: make it with one, or write it "
-                    "outside of the replicas",
-                    options_.name));
-  }
   if (options_.aggregation != VariableAggregation::only_first_replica) {
     const CommunicationOptions& options = strategy_->extended().communication_options();
     strategy_->extended().cross_device_ops().all_reduce(
@@ -150,6 +160,19 @@ void VariableCore::aggregate(const TensorRef& value) const {
   }
   if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, {});
   if (group.layout().local_replicas > 1) broadcast_tensor(group.local(replica.local_replica()), value, {});
+}
+
+void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
+  check_aggregation();
+  const ReplicaContext& replica = *current_context().replica;
+  const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
+  if (of_first && replica.replica_id_in_sync_group() != 0) slices.resize(0);
+  const bool summed = !of_first && (how == Scatter::add || how == Scatter::sub);
+  StrategyExtended& extended = strategy_->extended();
+  all_reduce_slices(extended.group(), replica.local_replica(), extended.cross_device_ops(),
+                    of_first ? ReduceOp::sum : reduce_op_of(options_.aggregation),
+                    summed ? Duplicates::summed : Duplicates::kept, std::span(&slices, 1),
+                    extended.communication_options());
 }
 
 void VariableCore::meet_where_shared() const {
@@ -181,6 +204,41 @@ void VariableCore::check_shape(const Shape& shape, const Shape& given) const {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("Variable \"{}\": has the shape {} and is given {}: give what has its shape", options_.name,
                           to_string(shape), to_string(given)));
+}
+
+void VariableCore::check_slices(const Shape& shape, const SlicesRef& slices, const std::string& what) const {
+  const ReplicaContext* const replica = current_context().replica;
+  std::string where = fmt::format("Variable \"{}\": {}", options_.name, what);
+  if (replica != nullptr) where += fmt::format(" in replica {}", replica->replica_id_in_sync_group());
+  detail::check_slices(slices, where);
+  if (shape == slices.dense_shape()) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("{}: slices of a tensor of shape {} for a variable of shape {}: give slices with the dense_shape "
+                  "of the variable",
+                  where, to_string(slices.dense_shape()), to_string(shape)));
+}
+
+void VariableCore::check_may_scatter(Scatter how) const {
+  if (on_read()) {
+    throw Error(ErrorCode::not_supported,
+                fmt::format("Variable \"{}\": rows of a variable synchronised on read are not changed by slices: use "
+                            "update, or assign_add(to_dense(slices)) in the replicas",
+                            options_.name));
+  }
+  const bool joins_replicas =
+      options_.aggregation == VariableAggregation::sum || options_.aggregation == VariableAggregation::mean;
+  if (!joins_replicas || (how != Scatter::min && how != Scatter::max && how != Scatter::update)) return;
+  throw Error(
+      ErrorCode::not_supported,
+      fmt::format("Variable \"{}\": scatter_min, scatter_max and scatter_update are for the aggregations none and "
+                  "only_first_replica: the {} of what replicas write is neither: make it with another one",
+                  options_.name, options_.aggregation == VariableAggregation::sum ? "sum" : "mean"));
+}
+
+void VariableCore::reject_zero() const {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Variable \"{}\": scatter_div of integers by 0: give other values", options_.name));
 }
 
 void VariableCore::check_may_add() const {

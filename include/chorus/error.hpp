@@ -12,7 +12,8 @@ namespace chorus {
 enum class ErrorCode {
   invalid_argument,     ///< a wrong argument, found before anything was sent; the communicator is still usable
   invalid_environment,  ///< a wrong environment variable or tuning file, found before anything was sent
-  not_supported,        ///< the named algorithm cannot carry out this call; the communicator is still usable
+  not_supported,        ///< the named algorithm, or a value or variable of a strategy, cannot carry out this call; the
+                        ///< communicator is still usable
   not_initialized,      ///< MPI is not running: make a chorus::Environment or call MPI_Init first
   mismatch,             ///< ranks disagree about the call; the communicator is broken
   timeout,              ///< a deadline passed; the communicator is broken

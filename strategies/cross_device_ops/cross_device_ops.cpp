@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 namespace chorus {
 namespace {
 
@@ -15,7 +19,23 @@ void check_equal_numbers(std::size_t of_first, std::size_t replica, std::size_t 
                           replica, of_replica, of_first));
 }
 
+class AtTheEnd final : public PendingAllReduce {
+ public:
+  explicit AtTheEnd(std::function<void()> all_reduce) : all_reduce_(std::move(all_reduce)) {}
+  void ready(std::size_t /*number*/) override {}
+  void wait() override { all_reduce_(); }
+
+ private:
+  std::function<void()> all_reduce_;
+};
+
 }  // namespace
+
+std::unique_ptr<PendingAllReduce> CrossDeviceOps::start_all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op,
+                                                                   std::span<const TensorRef> values,
+                                                                   const CommunicationOptions& options) {
+  return std::make_unique<AtTheEnd>([=, this, &group] { all_reduce(group, local_replica, op, values, options); });
+}
 
 void CrossDeviceOps::batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
                                   const CommunicationOptions& options) {

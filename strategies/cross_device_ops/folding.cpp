@@ -4,9 +4,11 @@
 #include "exact_reduction.hpp"
 #include "packs.hpp"
 #include "reduction.hpp"
+#include "worker_reduction.hpp"
 
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -15,7 +17,7 @@ namespace {
 
 struct UnderWay {
   Packed pack;
-  Request request;
+  std::unique_ptr<WorkerReduction> reduction;
 };
 
 /// Reduces `tensors` in place over the workers, in packs, the last tensors first.
@@ -25,10 +27,11 @@ void reduce_over(const Communicator& workers, ReduceOp op, std::span<const Tenso
   const Packs packs = packs_of(tensors, options.bytes_per_pack);
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     UnderWay& next = under_way.emplace_back(UnderWay{Packed(tensors, *pack), {}});
-    next.request = start_all_reduce_tensor(workers, next.pack.tensor(), op, collective_options(options));
+    next.reduction = start_worker_reduction(workers, next.pack.tensor(), op, options);
   }
+  for (UnderWay& each : under_way) each.reduction->go_on();
   for (UnderWay& each : under_way) {
-    each.request.wait();
+    each.reduction->wait();
     each.pack.unpack();
   }
 }

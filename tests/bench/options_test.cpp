@@ -112,6 +112,20 @@ TEST(CommandLine, MeasuresTheOverlapOfOneCollectiveOrAll) {
   EXPECT_EQ(options.json_file, "a.json");
 }
 
+TEST(CommandLine, MeasuresTheStrategies) {
+  EXPECT_FALSE(parse({"strategies"}).replicas.has_value());
+  const Options options = parse({"strategies", "--replicas", "4", "-m", "8:64", "-i", "3", "--compute", "sleep"});
+  EXPECT_EQ(options.measurement, Measurement::strategies);
+  EXPECT_EQ(options.replicas, 4);
+  EXPECT_EQ(options.sizes.max, 64U);
+  EXPECT_EQ(options.iterations, 3U);
+  EXPECT_EQ(options.compute, Compute::sleep);
+  EXPECT_EQ(refusal_of({"strategies", "--replicas", "0"}), "--replicas must be at least 1, not 0");
+  EXPECT_THAT(refusal_of({"strategies", "allreduce"}), HasSubstr("allreduce"));
+  EXPECT_THAT(refusal_of({"bcast", "--replicas", "2"}), HasSubstr("--replicas"));
+  EXPECT_THAT(refusal_of({"strategy"}), HasSubstr("did you mean 'strategies'?"));
+}
+
 TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
   std::string text;
   ASSERT_FALSE(parse({"list"}, text));

@@ -229,6 +229,24 @@ TEST_F(Program, MeasuresTheOverlapThatAProgressThreadMakes) {
   EXPECT_THAT(outcome.output, testing::ContainsRegex("\n65536( +[0-9]+[.][0-9]+){16}\n"));
 }
 
+TEST_F(Program, MeasuresTheStrategies) {
+  struct Job {
+    int ranks, replicas;
+    const char* strategy;
+  };
+  for (const Job& job :
+       {Job{1, 2, "mirrored"}, Job{2, 1, "multi-worker mirrored"}, Job{2, 2, "multi-worker mirrored"}}) {
+    const Outcome outcome = run(job.ranks, fmt::format("strategies --replicas {} -m 4:16 -i 3 -x 1", job.replicas));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr(fmt::format("\n# Strategy: {}. Workers: {}. Replicas of each: {}.\n",
+                                                      job.strategy, job.ranks, job.replicas)));
+    EXPECT_THAT(outcome.output, testing::ContainsRegex("\n4( +[-0-9]+[.][0-9]+){8}\n8 .*\n16 "));
+    EXPECT_THAT(outcome.output, testing::ContainsRegex("\nin packs( +[0-9]+[.][0-9]+){4}\n"));
+    EXPECT_THAT(outcome.output, HasSubstr("which hides "));
+  }
+  EXPECT_EQ(run(1, "strategies --replicas 1").exit_code, 2);
+}
+
 TEST_F(Program, MeasuresWithoutGnuplotAndSaysWhatToInstall) {
   const Outcome outcome = run(2, "reduce -m 4:8 -i 5 --plot " + path("out.svg"), "env PATH=/nonexistent");
   EXPECT_EQ(outcome.exit_code, 0);

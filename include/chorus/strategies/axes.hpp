@@ -112,23 +112,32 @@ template <class Less, Leaf T, class Across>
   return result;
 }
 
-/// The tensors of several components' structures, one list for each leaf.
-/// Throws   Error{mismatch} where the structures or the types of the leaves differ.
+/// The tensors or IndexedSlices of several components' structures, one list for each leaf.
+/// Throws   Error{mismatch} where the structures differ.
 [[nodiscard]] CHORUS_API std::vector<std::vector<TensorRef>> transposed(
     const std::vector<std::vector<NamedTensor>>& components, const char* function);
+[[nodiscard]] CHORUS_API std::vector<ReplicaSlices> transposed(const std::vector<std::vector<NamedSlices>>& components,
+                                                               const char* function);
 
-/// The tensors of the components, one list for each leaf.
+/// The leaves of the components of a distributed value, one list of components for each leaf.
+struct ReplicaLeaves {
+  std::vector<std::vector<TensorRef>> tensors = {};
+  std::vector<ReplicaSlices> slices = {};
+};
 /// Throws   Error{mismatch} where the structures differ.
 template <Structure T>
-[[nodiscard]] std::vector<std::vector<TensorRef>> tensors_of_components(std::span<T> components, const char* function) {
-  std::vector<std::vector<NamedTensor>> named;
-  for (T& component : components) named.push_back(tensors_of(component));
-  return transposed(named, function);
+[[nodiscard]] ReplicaLeaves leaves_of_components(std::span<T> components, const char* function) {
+  std::vector<std::vector<NamedTensor>> tensors;
+  std::vector<std::vector<NamedSlices>> slices;
+  for (T& component : components) {
+    tensors.push_back(tensors_of(component));
+    slices.push_back(slices_of(component));
+  }
+  return {transposed(tensors, function), transposed(slices, function)};
 }
 
 /// Throws   Error{invalid_argument} unless all elements are zero: what is the same on each of `replicas` replicas has
-/// no
-///          sum over them.
-CHORUS_API void check_zero(const std::vector<NamedTensor>& tensors, int replicas);
+///          no sum over them.
+CHORUS_API void check_zero(const LeafRefs& leaves, int replicas);
 
 }  // namespace chorus::detail

@@ -18,6 +18,13 @@ enum class CommunicationImplementation : std::uint8_t {
   mpi         ///< the MPI library's own collective
 };
 
+/// What numbers are sent as between the workers.
+enum class Compression : std::uint8_t {
+  none,     ///< what they are
+  float16,  ///< float and double as float16_t: 11 significant bits, at most 65504
+  bfloat16  ///< float and double as bfloat16_t: 8 significant bits, the range of float
+};
+
 /// The implementation called `name`: automatic (also auto), ring, nccl or mpi, in small or capital letters.
 /// Throws   Error{invalid_argument} for any other.
 [[nodiscard]] CHORUS_API CommunicationImplementation communication_implementation(std::string_view name);
@@ -32,6 +39,9 @@ struct CommunicationOptions {
   CommunicationImplementation implementation = CommunicationImplementation::automatic;
   /// The same bits whatever the number of workers and of replicas on each, and on every run.
   bool reproducible = false;
+  /// A reduction's numbers are rounded when they leave a worker, and the result once more; between, and among the
+  /// replicas of a worker, they are what they are. Every replica gets the same bits. Not with `reproducible`.
+  Compression compression = Compression::none;
 
   bool operator==(const CommunicationOptions&) const = default;
   /// These options with those of `other` that are not the default ones.

@@ -7,6 +7,8 @@
 #include <chorus/strategies/leaf.hpp>
 #include <chorus/strategies/replica_group.hpp>
 
+#include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,6 +16,20 @@ namespace chorus {
 
 /// One tensor of every local replica, in their order: of one type and shape.
 using ReplicaTensors = std::vector<TensorRef>;
+
+/// An all_reduce under way, of tensors that are computed one after the other: CrossDeviceOps::start_all_reduce.
+class CHORUS_API PendingAllReduce {
+ public:
+  PendingAllReduce() = default;
+  PendingAllReduce(const PendingAllReduce&) = delete;
+  PendingAllReduce& operator=(const PendingAllReduce&) = delete;
+  virtual ~PendingAllReduce() = default;
+
+  /// Tensor `number` has its value and is not touched until `wait` has returned. Called once for a tensor.
+  virtual void ready(std::size_t number) = 0;
+  /// Returns when all are reduced; those that are not ready have their values, too. Called by every replica.
+  virtual void wait() = 0;
+};
 
 /// How tensors are reduced over all replicas: give your own to a strategy by deriving from it.
 class CHORUS_API CrossDeviceOps {
@@ -35,6 +51,13 @@ class CHORUS_API CrossDeviceOps {
   virtual void all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
                           const CommunicationOptions& options);
 
+  /// An all_reduce that starts while the replicas still compute: the tensors that `values` views (they and the view
+  /// outlive it) are ready in whatever order. What is not overridden does it all in `wait`.
+  [[nodiscard]] virtual std::unique_ptr<PendingAllReduce> start_all_reduce(ReplicaGroup& group, int local_replica,
+                                                                           ReduceOp op,
+                                                                           std::span<const TensorRef> values,
+                                                                           const CommunicationOptions& options);
+
  protected:
   /// batch_reduce, its arguments checked.
   virtual void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
@@ -42,11 +65,15 @@ class CHORUS_API CrossDeviceOps {
 };
 
 /// Every replica takes part in a collective of the local replicas, and the first of each worker in one of the workers.
-/// Tensors of one type are packed and the packs reduced in the opposite order, as gradients come last layer first.
+/// Tensors of one type are packed and the packs reduced in the opposite order, as gradients come last layer first; a
+/// pack starts when its tensors are ready and those before it have started.
 class CHORUS_API CollectiveAllReduce final : public CrossDeviceOps {
  public:
   void all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
                   const CommunicationOptions& options) override;
+  [[nodiscard]] std::unique_ptr<PendingAllReduce> start_all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op,
+                                                                   std::span<const TensorRef> values,
+                                                                   const CommunicationOptions& options) override;
 
  protected:
   void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,

@@ -61,6 +61,9 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] const CommunicationOptions& communication_options() const noexcept {
     return parts_.communication_options;
   }
+  /// The same with those of one call.
+  /// Throws   Error{invalid_argument} where they contradict each other.
+  [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
   [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept { return parts_.cluster_resolver.get(); }
   /// True on the worker that writes checkpoints and summaries: the chief.
   [[nodiscard]] bool should_checkpoint() const noexcept { return group_.layout().worker == 0; }
@@ -72,7 +75,7 @@ class CHORUS_API StrategyExtended {
   template <Structure T>
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
     check_cross_replica("reduce_to");
-    reduce_components(op, detail::tensors_of_components(value.values(), "reduce_to"), options);
+    reduce_components(op, detail::leaves_of_components(value.values(), "reduce_to"), options);
     return Mirrored<T>(value.layout(), {value.values().begin(), value.values().end()});
   }
   /// The same of several, which are sent together.
@@ -103,11 +106,11 @@ class CHORUS_API StrategyExtended {
 
  private:
   friend class Strategy;
-  void reduce_components(ReduceOp op, std::span<const ReplicaTensors> values, const CommunicationOptions& options);
+  void reduce_components(ReduceOp op, const detail::ReplicaLeaves& values, const CommunicationOptions& options);
   void broadcast(const TensorRef& tensor);
   void check_cross_replica(const char* function) const;
   /// Throws unless `value` has a component for each local replica.
-  void check_components(const ReplicaTensors& value, const char* function) const;
+  void check_components(std::size_t components, const char* function) const;
   [[noreturn]] void reject_variable(const std::string& name, const Strategy& owner) const;
   void check_placed(const char* function) const;
 

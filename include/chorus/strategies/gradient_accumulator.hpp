@@ -4,6 +4,7 @@
 #include <chorus/error.hpp>
 #include <chorus/export.hpp>
 #include <chorus/strategies/leaf.hpp>
+#include <chorus/strategies/structure.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -26,8 +27,10 @@ CHORUS_API std::size_t local_replica_here(std::size_t known);
 /// communication. Made in the scope of the strategy.
 ///
 ///     if (const auto sums = accumulator.add({gradient})) optimizer.apply_gradients(*sums);
-template <Leaf... T>
-class GradientAccumulator {
+///
+/// `T`: tensors, or IndexedSlices, whose sums have the rows of all batches.
+template <Structure... T>
+requires((Leaf<T> || detail::is_indexed_slices<T>)&&...) class GradientAccumulator {
  public:
   /// `batches`: how many are added up.
   /// Throws   Error{invalid_argument} where it is less than 1.
@@ -60,6 +63,16 @@ class GradientAccumulator {
   template <std::size_t... I>
   static void add_to(std::tuple<T...>& sums, const std::tuple<T...>& gradients, std::index_sequence<I...> /*all*/) {
     (add_elements(std::get<I>(sums), std::get<I>(gradients)), ...);
+  }
+  template <Leaf U>
+  static void add_elements(IndexedSlices<U>& sum, const IndexedSlices<U>& gradient) {
+    detail::check_slices(SlicesRef(sum), "GradientAccumulator");
+    detail::check_slices(detail::slices_to_read(gradient), "GradientAccumulator");
+    if (sum.dense_shape != gradient.dense_shape) {
+      detail::reject_accumulated("slices of a tensor of shape " + to_string(gradient.dense_shape) +
+                                 " after those of one of shape " + to_string(sum.dense_shape));
+    }
+    detail::add_slices(SlicesRef(sum), detail::slices_to_read(gradient));
   }
   template <Leaf U>
   static void add_elements(U& sum, const U& gradient) {

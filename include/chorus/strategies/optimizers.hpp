@@ -32,8 +32,25 @@ struct GradientOptions {
 };
 
 namespace detail {
-/// Makes the gradients of this replica those of all; returns when they are.
-CHORUS_API void aggregate_gradients(std::span<const TensorRef> gradients, const GradientOptions& options);
+/// Makes the gradients of this replica those of all; returns when they are. Slices then have each index once.
+CHORUS_API void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& options);
+
+/// What the gradient of a variable of type `T` may be.
+template <class Gradient, class T>
+inline constexpr bool is_gradient_of = std::same_as<Gradient, T>;
+template <Leaf T>
+inline constexpr bool is_gradient_of<IndexedSlices<T>, T> = true;
+}  // namespace detail
+
+namespace detail {
+template <Leaf T>
+void check_gradient(const Variable<T>& variable, const T& gradient) {
+  variable.check_shape(gradient);
+}
+template <Leaf T>
+void check_gradient(const Variable<T>& variable, const IndexedSlices<T>& gradient) {
+  variable.check_slices(gradient, "apply_gradients");
+}
 }  // namespace detail
 
 /// What optimizers do alike: aggregate the gradients of the replicas, then change each variable on every replica in the
@@ -47,14 +64,16 @@ class Optimizer {
   /// Order    every replica calls.
   /// Throws   Error{wrong_context} outside of the replicas; what all_reduce throws.
   void apply_gradients(std::tuple<T...> gradients, const GradientOptions& options = {}) {
-    std::vector<TensorRef> tensors;
-    std::apply([&](T&... each) { (tensors.push_back(tensor_ref(each)), ...); }, gradients);
-    detail::aggregate_gradients(tensors, options);
-    steps_.update([](std::int64_t& steps) { ++steps; });
-    [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
-      (static_cast<Derived*>(this)->template change<I>(std::get<I>(gradients)), ...);
-    }
-    (std::index_sequence_for<T...>());
+    apply(std::move(gradients), options);
+  }
+  /// The same where some of the gradients are IndexedSlices: apply_gradients(std::tuple(slices, dense)).
+  /// Throws   also Error{invalid_argument} where slices are not as IndexedSlices says, or of another shape than their
+  ///          variable.
+  template <class... Gradients>
+  requires(sizeof...(Gradients) == sizeof...(T) &&
+           (detail::is_gradient_of<Gradients, T> && ...)) void apply_gradients(std::tuple<Gradients...> gradients,
+                                                                               const GradientOptions& options = {}) {
+    apply(std::move(gradients), options);
   }
   /// How often it has been called.
   [[nodiscard]] std::int64_t steps() const { return steps_.value(); }
@@ -79,6 +98,16 @@ class Optimizer {
   Variable<std::int64_t> steps_;          // NOLINT(misc-non-private-member-variables-in-classes)
 
  private:
+  template <class... Gradients>
+  void apply(std::tuple<Gradients...> gradients, const GradientOptions& options) {
+    [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      (detail::check_gradient(std::get<I>(variables_), std::get<I>(gradients)), ...);
+      detail::aggregate_gradients(leaves_of(gradients), options);
+      steps_.update([](std::int64_t& steps) { ++steps; });
+      (static_cast<Derived*>(this)->template change<I>(std::get<I>(gradients)), ...);
+    }
+    (std::index_sequence_for<T...>());
+  }
   template <Leaf U>
   [[nodiscard]] static Variable<U> slot(const Variable<U>& variable, const char* name) {
     return Variable<U>(LeafTraits<U>::make(LeafTraits<U>::shape(variable.value())),
@@ -90,7 +119,6 @@ namespace detail {
 /// Calls `change(value, gradient, slot values...)` for each element of this replica's component of `variable`.
 template <Leaf T, class Change, class... Slots>
 void change_elements(const Variable<T>& variable, const T& gradient, const Change& change, const Slots&... slots) {
-  variable.check_shape(gradient);
   variable.update([&](T& component) {
     using Traits = LeafTraits<T>;
     const std::size_t count = element_count(Traits::shape(component));
@@ -102,6 +130,21 @@ void change_elements(const Variable<T>& variable, const T& gradient, const Chang
     with(Traits::data(const_cast<T&>(slots.value()))...);
   });
 }
+/// The same for the elements of the rows that the slices name.
+template <Leaf T, class Change, class... Slots>
+void change_elements(const Variable<T>& variable, const IndexedSlices<T>& gradient, const Change& change,
+                     const Slots&... slots) {
+  variable.update([&](T& component) {
+    ScalarOf<T>* const values = LeafTraits<T>::data(component);
+    const auto with = [&](auto*... remembered) {
+      join_slices(component, gradient, [&](ScalarOf<T>& value, const ScalarOf<T>& by) {
+        const std::ptrdiff_t at = &value - values;
+        change(value, by, remembered[at]...);
+      });
+    };
+    with(LeafTraits<T>::data(const_cast<T&>(slots.value()))...);
+  });
+}
 }  // namespace detail
 
 struct SgdOptions {
@@ -111,6 +154,7 @@ struct SgdOptions {
 };
 
 /// Stochastic gradient descent with momentum: m = momentum m - rate g; v += m (Nesterov: v += momentum m - rate g).
+/// Gradients that are IndexedSlices change the rows that they name, momentum included, and no others.
 template <Leaf... T>
 class Sgd final : public Optimizer<Sgd<T...>, T...> {
  public:
@@ -119,9 +163,9 @@ class Sgd final : public Optimizer<Sgd<T...>, T...> {
 
  private:
   friend class Optimizer<Sgd, T...>;
-  template <std::size_t I, Leaf U>
-  void change(const U& gradient) {
-    using Scalar = ScalarOf<U>;
+  template <std::size_t I, class Gradient>
+  void change(const Gradient& gradient) {
+    using Scalar = ScalarOf<std::tuple_element_t<I, std::tuple<T...>>>;
     const auto rate = static_cast<Scalar>(options_.learning_rate);
     const auto momentum = static_cast<Scalar>(options_.momentum);
     const auto step = [&](Scalar& value, const Scalar& by, Scalar& remembered) {
@@ -145,6 +189,9 @@ struct AdamOptions {
   double beta_1 = 0.9;
   double beta_2 = 0.999;
   double epsilon = 1e-7;
+  /// IndexedSlices change the rows that they name only; false: all rows, as zeros in a dense gradient do, since moments
+  /// that are not zero go on moving their rows.
+  bool lazy = false;
 };
 
 /// Adam (Kingma and Ba, ICLR 2015, algorithm 1, with the bias corrections in the rate as in its section 2).
@@ -160,8 +207,19 @@ class Adam final : public Optimizer<Adam<T...>, T...> {
  private:
   friend class Optimizer<Adam, T...>;
   template <std::size_t I, Leaf U>
+  void change(const IndexedSlices<U>& gradient) {
+    if (options_.lazy)
+      change_those_of<I>(gradient);
+    else
+      change_those_of<I>(to_dense(gradient));
+  }
+  template <std::size_t I, Leaf U>
   void change(const U& gradient) {
-    using Scalar = ScalarOf<U>;
+    change_those_of<I>(gradient);
+  }
+  template <std::size_t I, class Gradient>
+  void change_those_of(const Gradient& gradient) {
+    using Scalar = ScalarOf<std::tuple_element_t<I, std::tuple<T...>>>;
     const auto step_number = static_cast<double>(this->steps_.value());
     const auto beta_1 = static_cast<Scalar>(options_.beta_1);
     const auto beta_2 = static_cast<Scalar>(options_.beta_2);

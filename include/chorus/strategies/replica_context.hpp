@@ -11,6 +11,7 @@
 #include <chorus/strategies/values.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -20,6 +21,7 @@
 
 namespace chorus {
 
+class PendingAllReduce;
 class Strategy;
 
 /// What a replica can do while it runs: get_replica_context() in the function given to Strategy::run.
@@ -39,13 +41,16 @@ class CHORUS_API ReplicaContext {
   /// Throws   Error{wrong_context} for the replica of the default strategy, which runs wherever it is called.
   [[nodiscard]] const Device& device() const;
 
-  /// Gives every replica the reduction over all replicas of their `value`: a tensor or a structure of them.
+  /// Gives every replica the reduction over all replicas of their `value`: a tensor, IndexedSlices, or a structure of
+  /// them.
   ///
-  /// Shapes   the same structure with the same types and shapes on every replica.
+  /// Shapes   the same structure with the same types and shapes on every replica; of IndexedSlices any number of rows.
   /// Order    every replica calls, in the same order.
-  /// Result   the same bits on every replica.
+  /// Result   the same bits on every replica. IndexedSlices have the rows that any replica has, sorted by their
+  ///          indices, each once.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{invalid_argument} for other operations
-  ///          than sum, average, min and max, and for averages of integers; what the collectives throw.
+  ///          than sum, average, min and max, and for averages of integers; Error{not_supported} for min and max of
+  ///          IndexedSlices; what the collectives throw.
   template <Structure T>
   [[nodiscard]] T all_reduce(ReduceOp op, T value, const CommunicationOptions& options = {}) {
     all_reduce_in_place(op, value, options);
@@ -54,19 +59,26 @@ class CHORUS_API ReplicaContext {
   /// The same in place.
   template <Structure T>
   void all_reduce_in_place(ReduceOp op, T& value, const CommunicationOptions& options = {}) {
-    std::vector<TensorRef> tensors;
-    for_each_leaf(value, [&](auto& leaf, const auto& /*path*/) { tensors.push_back(tensor_ref(leaf)); });
-    all_reduce_tensors(op, tensors, options);
+    const LeafRefs leaves = leaves_of(value);
+    if (!leaves.slices.empty()) all_reduce_slices(op, leaves.slices, options);
+    if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options);
   }
 
   /// The same of tensors whose types are known at run time.
   void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {});
+  /// The same, started before they are computed: see OverlappedAllReduce. Null where there is one replica only.
+  [[nodiscard]] std::unique_ptr<PendingAllReduce> start_all_reduce_tensors(ReduceOp op,
+                                                                           std::span<const TensorRef> tensors,
+                                                                           const CommunicationOptions& options = {});
+  /// The same of IndexedSlices whose types are known at run time.
+  void all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices, const CommunicationOptions& options = {});
 
   /// Gives every replica the values of all, one after the other along the dimension `axis` (from the last where it is
   /// negative), in the order of the replicas.
   ///
   /// Shapes   tensors with at least one dimension, whose lengths may differ between replicas in `axis` only.
-  /// Throws   as all_reduce; Error{invalid_argument} on every replica where the shapes do not go together.
+  /// Throws   as all_reduce; Error{invalid_argument} on every replica where the shapes do not go together;
+  ///          Error{not_supported} for IndexedSlices.
   template <Structure T>
   [[nodiscard]] auto all_gather(const T& value, int axis, const CallSite& where = CallSite::here());
 
@@ -83,6 +95,7 @@ class CHORUS_API ReplicaContext {
  private:
   /// Throws where this thread is not this replica.
   void check_here(const char* function) const;
+  void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
   [[nodiscard]] ReplicaGroup& group() const noexcept;
   [[nodiscard]] ReplicaLayout layout() const noexcept;
 

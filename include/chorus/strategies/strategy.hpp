@@ -63,11 +63,13 @@ class CHORUS_API Strategy {
   auto run(Function&& function, Args&&... args);
 
   /// Gives every worker the reduction over all replicas of `value`: sum, average, min or max of tensors of one shape,
-  /// or of structures of them.
+  /// sum or average of IndexedSlices, or of structures of them.
   ///
-  /// Result   where numbers are not a number so is the result.
+  /// Result   where numbers are not a number so is the result. IndexedSlices have the rows that any replica has, sorted
+  ///          by their indices, each once.
   /// Throws   Error{wrong_context} in a replica: ReplicaContext::all_reduce is for those; Error{invalid_argument} for
-  ///          other operations, averages of integers, and components that differ in structure or shape.
+  ///          other operations, averages of integers, and components that differ in structure or shape;
+  ///          Error{not_supported} for min and max of IndexedSlices.
   template <Structure T>
   [[nodiscard]] T reduce(ReduceOp op, PerReplica<T> value);
   /// The same over the replicas and over the dimensions `axes` of each tensor (from the last where they are negative),
@@ -93,6 +95,11 @@ class CHORUS_API Strategy {
   ///          the shapes do not go together, and for tensors without dimensions.
   template <Leaf T>
   [[nodiscard]] typename LeafTraits<T>::Variable gather(const PerReplica<T>& value, int axis);
+  /// Throws   Error{not_supported}: IndexedSlices are not gathered.
+  template <Leaf T>
+  [[nodiscard]] IndexedSlices<T> gather(const PerReplica<IndexedSlices<T>>& /*value*/, int /*axis*/) {
+    reject_gathering_slices();
+  }
   /// A value that is not distributed comes back as it is.
   template <Leaf T>
   [[nodiscard]] T gather(T value, int /*axis*/) {
@@ -138,6 +145,7 @@ class CHORUS_API Strategy {
   /// For input, so that a failed run does not end it.
   [[nodiscard]] std::optional<Communicator> input_workers() const;
   void run_replicas(const std::function<void(int)>& body);
+  [[noreturn]] void reject_gathering_slices() const;
   void gather_components(const ReplicaTensors& components, int axis,
                          const std::function<TensorRef(const Shape&)>& make);
 
@@ -157,7 +165,7 @@ auto Strategy::run(Function&& function, Args&&... args) {
     std::vector<std::decay_t<Result>> values;
     for (auto& result : results) values.push_back(std::move(*result));
     if constexpr (detail::is_walkable<std::decay_t<Result>>() && !Leaf<std::decay_t<Result>>) {
-      std::ignore = detail::tensors_of_components(std::span(values), "Strategy::run");
+      std::ignore = detail::leaves_of_components(std::span(values), "Strategy::run");
     }
     return PerReplica(layout(), std::move(values));
   }
@@ -166,7 +174,7 @@ auto Strategy::run(Function&& function, Args&&... args) {
 template <Structure T>
 T Strategy::reduce(ReduceOp op, PerReplica<T> value) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
-  extended_->reduce_components(op, detail::tensors_of_components(value.values(), "Strategy::reduce"), {});
+  extended_->reduce_components(op, detail::leaves_of_components(value.values(), "Strategy::reduce"), {});
   return std::move(value[0]);
 }
 
@@ -182,7 +190,7 @@ auto Strategy::reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)
 template <Structure T>
 requires(!detail::Distributed<T>) T Strategy::reduce(ReduceOp op, T value) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
-  if (op == ReduceOp::sum && num_replicas_in_sync() > 1) detail::check_zero(tensors_of(value), num_replicas_in_sync());
+  if (op == ReduceOp::sum && num_replicas_in_sync() > 1) detail::check_zero(leaves_of(value), num_replicas_in_sync());
   return value;
 }
 

@@ -3,6 +3,7 @@
 
 #include <chorus/error.hpp>
 #include <chorus/strategies/detail/aggregate.hpp>
+#include <chorus/strategies/indexed_slices.hpp>
 #include <chorus/strategies/leaf.hpp>
 
 #include <array>
@@ -50,17 +51,19 @@ std::string key_text(const auto& key) {
 }
 }  // namespace detail
 
-/// What a structure is made of, so that it can be walked: a leaf, a tuple (also a pair or array), a vector of
-/// structures, a map of them, or an aggregate of up to 12 of them: struct Batch { Eigen::MatrixXf images; ... };
+/// What a structure is made of, so that it can be walked: a leaf, IndexedSlices, a tuple (also a pair or array), a
+/// vector of structures, a map of them, or an aggregate of up to 12 of them: struct Batch { Eigen::MatrixXf images; ...
+/// };
 template <class T>
-concept Structure = Leaf<T> || detail::is_tuple<std::remove_cv_t<T>> || detail::is_sequence<std::remove_cv_t<T>> ||
+concept Structure = Leaf<T> || detail::is_indexed_slices<std::remove_cv_t<T>> ||
+    detail::is_tuple<std::remove_cv_t<T>> || detail::is_sequence<std::remove_cv_t<T>> ||
     detail::is_map<std::remove_cv_t<T>> || detail::Aggregate<std::remove_cv_t<T>>;
 
 namespace detail {
 /// True where `T` is a structure down to its leaves.
 template <class T>
 consteval bool is_walkable() {
-  if constexpr (Leaf<T>) {
+  if constexpr (Leaf<T> || is_indexed_slices<T>) {
     return true;
   } else if constexpr (is_tuple<T>) {
     return []<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
@@ -82,12 +85,12 @@ consteval bool is_walkable() {
 }
 }  // namespace detail
 
-/// Calls `visit(leaf, path)` for every leaf of `structure`, in the order of its parts; `path` names the leaf, as in
-/// "[1].images", and is empty where `structure` is a leaf itself.
+/// Calls `visit(leaf, path)` for every leaf of `structure`, IndexedSlices among them, in the order of its parts; `path`
+/// names the leaf, as in "[1].images", and is empty where `structure` is a leaf itself.
 template <class T, class Visit>
 void for_each_leaf(T& structure, Visit&& visit, const std::string& path = "") {
   using Plain = std::remove_cv_t<T>;
-  if constexpr (Leaf<Plain>) {
+  if constexpr (Leaf<Plain> || detail::is_indexed_slices<Plain>) {
     visit(structure, path);
   } else if constexpr (detail::is_tuple<Plain>) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -113,18 +116,52 @@ struct NamedTensor {
   TensorRef tensor;
   std::string path;
 };
+/// Without its IndexedSlices.
 template <Structure T>
 [[nodiscard]] std::vector<NamedTensor> tensors_of(T& structure) {
   std::vector<NamedTensor> tensors;
-  for_each_leaf(structure, [&](auto& leaf, const std::string& path) { tensors.push_back({tensor_ref(leaf), path}); });
+  for_each_leaf(structure, [&]<class L>(L& leaf, const std::string& path) {
+    if constexpr (Leaf<L>) tensors.push_back({tensor_ref(leaf), path});
+  });
   return tensors;
+}
+
+/// All IndexedSlices of `structure`, with their paths.
+struct NamedSlices {
+  SlicesRef slices;
+  std::string path;
+};
+template <Structure T>
+[[nodiscard]] std::vector<NamedSlices> slices_of(T& structure) {
+  std::vector<NamedSlices> slices;
+  for_each_leaf(structure, [&]<class L>(L& leaf, const std::string& path) {
+    if constexpr (detail::is_indexed_slices<L>) slices.push_back({SlicesRef(leaf), path});
+  });
+  return slices;
+}
+
+/// What a structure is made of without the paths: its tensors and its IndexedSlices, each in their order.
+struct LeafRefs {
+  std::vector<TensorRef> tensors = {};
+  std::vector<SlicesRef> slices = {};
+};
+template <Structure T>
+[[nodiscard]] LeafRefs leaves_of(T& structure) {
+  LeafRefs leaves;
+  for_each_leaf(structure, [&]<class L>(L& leaf, const std::string& /*path*/) {
+    if constexpr (Leaf<L>)
+      leaves.tensors.push_back(tensor_ref(leaf));
+    else
+      leaves.slices.push_back(SlicesRef(leaf));
+  });
+  return leaves;
 }
 
 namespace detail {
 
 template <class Function, class T>
 auto map_leaves(const Function& function, const T& structure) {
-  if constexpr (Leaf<T>) {
+  if constexpr (Leaf<T> || is_indexed_slices<T>) {
     return function(structure);
   } else if constexpr (is_pair<T>) {
     return std::make_pair(map_leaves(function, structure.first), map_leaves(function, structure.second));

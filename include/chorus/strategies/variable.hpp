@@ -8,6 +8,7 @@
 #include <chorus/strategies/strategy.hpp>
 #include <chorus/strategies/values.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,20 @@ struct VariableOptions {
 
 namespace detail {
 
+/// How the rows of a variable are changed by those of IndexedSlices.
+enum class Scatter : std::uint8_t { add, sub, mul, div, min, max, update };
+/// The name of the function, for messages.
+[[nodiscard]] CHORUS_API const char* name(Scatter how) noexcept;
+
+/// left / right; integers wrap around, and right is not 0.
+template <class T>
+[[nodiscard]] constexpr T quotient(const T& left, const T& right) noexcept {
+  if constexpr (std::signed_integral<T>) {
+    if (right == T{-1}) return static_cast<T>(std::make_unsigned_t<T>{} - static_cast<std::make_unsigned_t<T>>(left));
+  }
+  return static_cast<T>(left / right);
+}
+
 /// What a variable is and who made it, without its type.
 class CHORUS_API VariableCore {
  public:
@@ -82,6 +97,8 @@ class CHORUS_API VariableCore {
   /// Makes `value`, which each replica gives, what the aggregation says, on every replica.
   /// Throws   Error{wrong_context} where the aggregation is none.
   void aggregate(const TensorRef& value) const;
+  /// The same of slices: the rows of all replicas, of only_first_replica those of replica 0.
+  void aggregate(const SlicesRef& slices, Scatter how) const;
   /// Where all replicas have the same component waits for them: before it is written, as they may still read it, and
   /// until it is written.
   void meet_where_shared() const;
@@ -92,12 +109,21 @@ class CHORUS_API VariableCore {
   void check_outside() const;
   /// Throws   Error{invalid_argument} where `given` is not `shape`, the variable's.
   void check_shape(const Shape& shape, const Shape& given) const;
+  /// Throws   Error{invalid_argument} where `slices` are not as IndexedSlices says, or none of a tensor of `shape`, the
+  ///          variable's; `what` is done with them.
+  void check_slices(const Shape& shape, const SlicesRef& slices, const std::string& what) const;
+  /// Throws   Error{not_supported} for a variable synchronised on read, and where rows that replicas give cannot be
+  ///          aggregated so.
+  void check_may_scatter(Scatter how) const;
+  [[noreturn]] void reject_zero() const;
   /// Throws   Error{wrong_context} where adding to all components would add to the sum more than once.
   void check_may_add() const;
   /// The one value that `components` stand for, left in the first.
   void read(const ReplicaTensors& components) const;
 
  private:
+  void check_aggregation() const;
+
   VariableOptions options_;
   Strategy* strategy_;
   int components_ = 1;
@@ -177,6 +203,47 @@ class Variable {
     for (int i = 0; i < core().components(); ++i) component(i) = given[static_cast<std::size_t>(i)];
   }
 
+  // Changing the rows that slices name, of a tensor with one dimension or more. In a replica: every replica calls, and
+  // every component is changed by what the aggregation makes of the rows of all: with the sum or mean, rows of one
+  // index are added up for scatter_add and scatter_sub, and act one after the other in scatter_mul and scatter_div; the
+  // mean divides each row by the number of replicas. Elsewhere: every component. In an update: the component that is
+  // updated. Throws   Error{invalid_argument} where the slices are not as IndexedSlices says, or none of a tensor of
+  // the
+  //          variable's shape, and where integers are divided by 0; Error{not_supported} for a variable synchronised on
+  //          read, and for scatter_min, scatter_max and scatter_update where the aggregation is sum or mean;
+  //          Error{wrong_context} in a replica where it is none, and in the scope of another strategy; what the
+  //          collectives throw.
+
+  void scatter_add(IndexedSlices<T> slices) const {
+    scatter(Scatter::add, std::move(slices), [](const auto& to, const auto& by) { return to + by; });
+  }
+  void scatter_sub(IndexedSlices<T> slices) const {
+    scatter(Scatter::sub, std::move(slices), [](const auto& to, const auto& by) { return to - by; });
+  }
+  void scatter_mul(IndexedSlices<T> slices) const {
+    scatter(Scatter::mul, std::move(slices), [](const auto& to, const auto& by) { return to * by; });
+  }
+  void scatter_div(IndexedSlices<T> slices) const {
+    if constexpr (std::integral<ScalarOf<T>>) {
+      using Values = LeafTraits<typename IndexedSlices<T>::Values>;
+      const ScalarOf<T>* const values = Values::data(slices.values);
+      const std::size_t count = element_count(Values::shape(slices.values));
+      if (std::find(values, values + count, ScalarOf<T>{}) != values + count) core().reject_zero();
+    }
+    scatter(Scatter::div, std::move(slices), [](const auto& to, const auto& by) { return detail::quotient(to, by); });
+  }
+  void scatter_min(IndexedSlices<T> slices) const {
+    scatter(Scatter::min, std::move(slices),
+            [](const auto& to, const auto& by) { return detail::joined(ReduceOp::min, to, by); });
+  }
+  void scatter_max(IndexedSlices<T> slices) const {
+    scatter(Scatter::max, std::move(slices),
+            [](const auto& to, const auto& by) { return detail::joined(ReduceOp::max, to, by); });
+  }
+  void scatter_update(IndexedSlices<T> slices) const {
+    scatter(Scatter::update, std::move(slices), [](const auto& /*to*/, const auto& by) { return by; });
+  }
+
   /// Calls `function(component)`: in a replica, where every replica calls, for its component; nothing makes the
   /// components equal but that the functions do the same. Elsewhere for each component.
   template <std::invocable<T&> Function>
@@ -195,12 +262,18 @@ class Variable {
   void check_shape(const T& value) const {
     core().check_shape(LeafTraits<T>::shape(component(core().access().component)), LeafTraits<T>::shape(value));
   }
+  /// Throws   Error{invalid_argument} where `slices` are none of a tensor of its shape.
+  void check_slices(const IndexedSlices<T>& slices, const std::string& what) const {
+    core().check_slices(LeafTraits<T>::shape(component(core().access().component)), detail::slices_to_read(slices),
+                        what);
+  }
   /// The components of this worker, for strategies and checkpoints.
   [[nodiscard]] std::vector<T>& components() const noexcept { return state_->components; }
   /// True where both are the same variable.
   friend bool operator==(const Variable& left, const Variable& right) noexcept { return left.state_ == right.state_; }
 
  private:
+  using Scatter = detail::Scatter;
   using Side = detail::VariableCore::Side;
   struct State {
     detail::VariableCore core;
@@ -220,6 +293,17 @@ class Variable {
       for (std::size_t i = 0; i < count; ++i) {
         to[i] = static_cast<ScalarOf<T>>(sign > 0 ? to[i] + from[i] : to[i] - from[i]);
       }
+    });
+  }
+
+  template <class Join>
+  void scatter(detail::Scatter how, IndexedSlices<T> slices, const Join& join) const {
+    core().check_may_scatter(how);
+    check_slices(slices, detail::name(how));
+    if (core().access().side == Side::replica) core().aggregate(SlicesRef(slices), how);
+    update([&](T& component) {
+      detail::join_slices(component, slices,
+                          [&](auto& to, const auto& by) { to = static_cast<ScalarOf<T>>(join(to, by)); });
     });
   }
 
@@ -266,13 +350,13 @@ template <Structure T>
 std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vector<PerReplica<T>> values,
                                                            const CommunicationOptions& options) {
   check_cross_replica("batch_reduce_to");
-  std::vector<ReplicaTensors> tensors;
+  detail::ReplicaLeaves all;
   for (PerReplica<T>& value : values) {
-    for (ReplicaTensors& leaf : detail::tensors_of_components(value.values(), "batch_reduce_to")) {
-      tensors.push_back(std::move(leaf));
-    }
+    detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), "batch_reduce_to");
+    for (ReplicaTensors& each : leaves.tensors) all.tensors.push_back(std::move(each));
+    for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
   }
-  reduce_components(op, tensors, options);
+  reduce_components(op, all, options);
   std::vector<Mirrored<T>> reduced;
   for (const PerReplica<T>& value : values) {
     reduced.emplace_back(value.layout(), std::vector<T>(value.values().begin(), value.values().end()));

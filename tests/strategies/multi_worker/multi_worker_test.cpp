@@ -3,12 +3,16 @@
 #include "core/replicas.hpp"
 #include "mpi/job.hpp"
 
+#include <chorus/float16.hpp>
 #include <chorus/strategies/metrics.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
+#include <chorus/strategies/overlapped_all_reduce.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -54,6 +58,99 @@ TEST_P(MultiWorker, Case67_ReductionsAreOverAllWorkers) {
   const auto averages =
       several.run([] { return get_replica_context()->all_reduce(ReduceOp::average, std::vector<double>(3000, id())); });
   EXPECT_THAT(averages[0], Each(static_cast<double>(sum_of_ids()) / replicas()));
+}
+
+TEST_P(MultiWorker, OverlappedAllReduceIsOverAllWorkers) {
+  for (const Compression compression : {Compression::none, Compression::bfloat16}) {
+    MultiWorkerMirroredStrategy several = strategy({.bytes_per_pack = 400, .compression = compression});
+    const auto values = several.run([] {
+      std::vector<std::vector<float>> value(6, std::vector<float>(100));
+      OverlappedAllReduce reduced(ReduceOp::sum, value);
+      for (std::size_t layer = value.size(); layer-- > 0;) {
+        value[layer].assign(100, static_cast<float>(id()));
+        if (static_cast<int>(layer) % 3 != id() % 3) reduced.ready(value[layer]);
+      }
+      reduced.wait();
+      return value;
+    });
+    for (const auto& value : values.values()) EXPECT_THAT(value, Each(Each(static_cast<float>(sum_of_ids()))));
+  }
+}
+
+/// `value` as it comes out of its compression.
+template <class Wire, class T>
+T rounded(T value) {
+  return static_cast<float>(Wire(static_cast<float>(value)));
+}
+
+/// What a compressed reduction gives: the replicas of each worker are added up exactly enough, then rounded, then added
+/// up in the order of the workers, then rounded.
+template <class Wire, class T>
+std::vector<T> reduced_and_rounded(ReduceOp op, int workers, int replicas, const std::function<T(int, std::size_t)>& of,
+                                   std::size_t count) {
+  std::vector<T> results;
+  const auto join = [op](T left, T right) { return op == ReduceOp::max ? std::max(left, right) : left + right; };
+  for (std::size_t i = 0; i < count; ++i) {
+    T total{};
+    for (int worker = 0; worker < workers; ++worker) {
+      T local = of(worker * replicas, i);
+      for (int r = 1; r < replicas; ++r) local = join(local, of(worker * replicas + r, i));
+      const T sent = rounded<Wire>(local);
+      total = worker == 0 ? sent : join(total, sent);
+    }
+    results.push_back(rounded<Wire>(total));
+    if (op == ReduceOp::average) results.back() /= static_cast<T>(workers * replicas);
+  }
+  return results;
+}
+
+template <class Wire, class T>
+void expect_compressed(MultiWorkerMirroredStrategy& several, Compression compression) {
+  const auto value_of = [](int replica, std::size_t i) {
+    return static_cast<T>(1.0 / (replica + 1) + std::sin(static_cast<double>(i)));
+  };
+  const ReplicaLayout layout = several.layout();
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average, ReduceOp::max}) {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{1001}}) {
+      const auto make = [&] {
+        std::vector<T> value(count);
+        for (std::size_t i = 0; i < count; ++i) value[i] = value_of(id(), i);
+        return value;
+      };
+      const std::vector<T> expected =
+          reduced_and_rounded<Wire, T>(op, layout.workers, layout.local_replicas, value_of, count);
+      const auto inside =
+          several.run([&] { return get_replica_context()->all_reduce(op, make(), {.compression = compression}); });
+      for (const auto& value : inside.values()) EXPECT_EQ(value, expected);
+      const auto mirrored_sums = several.extended().reduce_to(op, several.run(make), {.compression = compression});
+      for (const auto& value : mirrored_sums.values()) EXPECT_EQ(value, expected);
+    }
+  }
+}
+
+TEST_P(MultiWorker, CompressedNumbersAreRoundedTwice) {
+  if (job_size() == 1) GTEST_SKIP() << "nothing is sent";
+  MultiWorkerMirroredStrategy several = strategy();
+  expect_compressed<bfloat16_t, float>(several, Compression::bfloat16);
+  expect_compressed<bfloat16_t, double>(several, Compression::bfloat16);
+  expect_compressed<float16_t, float>(several, Compression::float16);
+  expect_compressed<float16_t, double>(several, Compression::float16);
+}
+
+TEST_P(MultiWorker, OtherNumbersAreNotCompressed) {
+  MultiWorkerMirroredStrategy several = strategy({.compression = Compression::bfloat16});
+  const auto sums = several.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1'000'001); });
+  EXPECT_THAT(sums.values(), Each(1'000'001 * replicas()));
+}
+
+TEST_P(MultiWorker, CompressedSumsAreNotReproducible) {
+  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  const auto ones = several.run([] { return 1.0; });
+  if (replicas() == 1) GTEST_SKIP() << "nothing is reduced";
+  expect_error(ErrorCode::invalid_argument, "contradict", [&] {
+    std::ignore = several.extended().reduce_to(ReduceOp::sum, ones, {.compression = Compression::float16});
+  });
+  EXPECT_EQ(several.reduce(ReduceOp::sum, ones), replicas());
 }
 
 TEST_P(MultiWorker, Case43_AxesOfDifferentLengths) {

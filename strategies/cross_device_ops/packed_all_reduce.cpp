@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "packed_all_reduce.hpp"
+
+#include "exact_reduction.hpp"
+#include "reduction.hpp"
+
+#include <chorus/communicator.hpp>
+
+#include <utility>
+
+namespace chorus {
+namespace {
+
+/// Where each worker has several replicas, sums of sums are rounded twice.
+bool must_be_exact(const ReplicaGroup& group, ReduceOp op, DataType type, const CommunicationOptions& options) {
+  const bool sums = op == ReduceOp::sum || op == ReduceOp::average;
+  return options.reproducible && sums && can_be_exact(type) && group.layout().local_replicas > 1 &&
+         group.workers() != nullptr;
+}
+
+/// Averages that are rounded once are sums that are divided afterwards.
+ReduceOp joined_by(ReduceOp op, const CommunicationOptions& options) {
+  const bool divided = options.reproducible || options.compression != Compression::none;
+  return op == ReduceOp::average && divided ? ReduceOp::sum : op;
+}
+
+}  // namespace
+
+PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
+                                 const CommunicationOptions& options, Start start)
+    : group_(group),
+      local_replica_(local_replica),
+      op_(op),
+      join_(joined_by(op, options)),
+      values_(values),
+      options_(options),
+      start_(start),
+      pack_of_(values.size()) {
+  Packs packs = packs_of(values, options.bytes_per_pack);
+  for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
+    for (const std::size_t number : *pack) pack_of_[number] = packs_.size();
+    const std::size_t length = pack->size();
+    packs_.push_back({.numbers = std::move(*pack), .awaited = length});
+  }
+}
+
+void PackedAllReduce::ready(std::size_t number) {
+  --packs_[pack_of_.at(number)].awaited;
+  while (started_ < packs_.size() && packs_[started_].awaited == 0) start(packs_[started_++]);
+  progress();
+}
+
+void PackedAllReduce::start(Pack& pack) {
+  pack.packed = std::make_unique<Packed>(values_, pack.numbers);
+  pack.exact = must_be_exact(group_, op_, pack.tensor().type, options_);
+  const CollectiveOptions collective = local_collective_options(options_);
+  if (pack.exact) {
+    all_reduce_exactly(group_, local_replica_, pack.tensor(), without_algorithm(collective));
+  } else if (group_.layout().local_replicas == 1) {
+    return;
+  } else if (start_ == Start::at_once) {
+    all_reduce_tensor(group_.local(local_replica_), pack.tensor(), join_, collective);
+  } else {
+    pack.local = start_all_reduce_tensor(group_.local(local_replica_), pack.tensor(), join_, collective);
+  }
+}
+
+void PackedAllReduce::start_between_workers(Pack& pack) {
+  ++sent_;
+  if (group_.workers() == nullptr || local_replica_ != 0 || pack.exact) return;
+  pack.between_workers = start_worker_reduction(*group_.workers(), pack.tensor(), join_, options_);
+}
+
+void PackedAllReduce::progress() {
+  while (sent_ < started_ && packs_[sent_].local.test()) start_between_workers(packs_[sent_]);
+}
+
+void PackedAllReduce::wait() {
+  while (sent_ < packs_.size()) {
+    if (started_ == sent_) start(packs_[started_++]);
+    packs_[sent_].local.wait();
+    start_between_workers(packs_[sent_]);
+  }
+  for (Pack& pack : packs_) {
+    if (pack.between_workers) pack.between_workers->go_on();
+  }
+  for (Pack& pack : packs_) bring_back(pack);
+}
+
+void PackedAllReduce::bring_back(Pack& pack) {
+  const ReplicaLayout layout = group_.layout();
+  if (pack.between_workers) pack.between_workers->wait();
+  if (layout.workers > 1 && layout.local_replicas > 1 && !pack.exact) {
+    broadcast_tensor(group_.local(local_replica_), pack.tensor(), collective_options(options_));
+  }
+  if (join_ != op_) divide_tensor(pack.tensor(), layout.replicas());
+  pack.packed->unpack();
+}
+
+}  // namespace chorus

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sparse/slices_reduction.hpp"
+
+#include "cross_device_ops/reduction.hpp"
+#include "sparse/join_rows.hpp"
+
+#include <chorus/error.hpp>
+#include <chorus/strategies/axes.hpp>
+#include <chorus/strategies/batch.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace chorus {
+namespace {
+
+void check_operation(ReduceOp op, std::span<const SlicesRef> leaves) {
+  if (op != ReduceOp::sum && op != ReduceOp::average) {
+    throw Error(ErrorCode::not_supported,
+                fmt::format("all_reduce: IndexedSlices are reduced by sum or average only, not by {}, as the rows they "
+                            "leave out are zero: reduce to_dense(slices)",
+                            name(op)));
+  }
+  for (const SlicesRef& leaf : leaves) detail::check_operation(op, leaf.values().type, "all_reduce");
+}
+
+std::vector<Rows> rows_of_all(std::span<const SlicesRef> leaves, Duplicates duplicates) {
+  std::vector<Rows> all;
+  for (const SlicesRef& leaf : leaves) {
+    detail::check_slices(leaf, "all_reduce");
+    all.push_back(rows_of(leaf, duplicates));
+  }
+  return all;
+}
+
+/// The whole tensor that `rows`, each of another index, stand for.
+Rows whole(const Rows& rows) {
+  Rows all{.type = rows.type, .dense_shape = rows.dense_shape};
+  const std::size_t bytes = rows.row_bytes();
+  all.values.resize(rows.dense_shape.front() * bytes);
+  for (std::size_t i = 0; i < rows.indices.size() && bytes != 0; ++i) {
+    std::memcpy(all.values.data() + static_cast<std::size_t>(rows.indices[i]) * bytes, rows.values.data() + i * bytes,
+                bytes);
+  }
+  return all;
+}
+
+/// What one replica has of the leaves that are reduced as whole tensors.
+class WholeTensors {
+ public:
+  WholeTensors(std::span<const Rows> mine, std::span<const JoinedRows> joined) {
+    for (std::size_t leaf = 0; leaf < joined.size(); ++leaf) {
+      if (!joined[leaf].dense) continue;
+      memory_.push_back(whole(mine[leaf]));
+      tensors_.push_back(memory_.back().tensor(0, memory_.back().dense_shape.front()));
+    }
+  }
+  [[nodiscard]] std::span<const TensorRef> tensors() const { return tensors_; }
+
+  /// Makes this replica's slices the result: of the tensors, which have been reduced, and of the joined rows.
+  void put(std::span<const JoinedRows> joined, int averaged_over, std::span<const SlicesRef> leaves) const {
+    auto tensor = tensors_.begin();
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      const std::vector<std::int64_t>& indices = joined[leaf].rows.indices;
+      if (joined[leaf].dense) {
+        put_rows(*tensor++, std::vector<std::size_t>(indices.begin(), indices.end()), indices, leaves[leaf]);
+      } else {
+        put_rows(joined[leaf].rows.tensor(), detail::numbers(0, indices.size()), indices, leaves[leaf]);
+        if (averaged_over > 1) divide_tensor(leaves[leaf].values(), averaged_over);
+      }
+    }
+  }
+
+ private:
+  std::vector<Rows> memory_;
+  std::vector<TensorRef> tensors_;
+};
+
+/// Of the lists of several replicas, in each the parts of every leaf: one list for each leaf.
+std::vector<ReplicaRows> by_leaf(std::span<const std::vector<Rows>* const> replicas) {
+  std::vector<ReplicaRows> leaves(replicas.front()->size());
+  for (const std::vector<Rows>* replica : replicas) {
+    if (replica->size() != leaves.size()) {
+      throw Error(ErrorCode::mismatch,
+                  fmt::format("all_reduce: the replicas give different numbers of IndexedSlices, {} and {}: give as "
+                              "many on every replica",
+                              leaves.size(), replica->size()));
+    }
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) leaves[leaf].push_back(&(*replica)[leaf]);
+  }
+  return leaves;
+}
+
+}  // namespace
+
+void reduce_slices(ReplicaGroup& group, CrossDeviceOps& ops, ReduceOp op, std::span<const ReplicaSlices> leaves,
+                   const CommunicationOptions& options) {
+  std::vector<ReplicaSlices> slices(static_cast<std::size_t>(group.layout().local_replicas));
+  for (const ReplicaSlices& leaf : leaves) {
+    for (std::size_t replica = 0; replica < slices.size(); ++replica) slices[replica].push_back(leaf[replica]);
+  }
+  std::vector<std::vector<Rows>> rows;
+  for (const ReplicaSlices& mine : slices) {
+    check_operation(op, mine);
+    rows.push_back(rows_of_all(mine, Duplicates::summed));
+  }
+  std::vector<const std::vector<Rows>*> replicas;
+  for (const std::vector<Rows>& mine : rows) replicas.push_back(&mine);
+  const std::vector<JoinedRows> joined = join_rows(group, by_leaf(replicas), Duplicates::summed, options);
+
+  std::vector<WholeTensors> whole_tensors;
+  for (const std::vector<Rows>& mine : rows) whole_tensors.emplace_back(mine, joined);
+  std::vector<ReplicaTensors> components(whole_tensors.front().tensors().size());
+  for (const WholeTensors& mine : whole_tensors) {
+    for (std::size_t i = 0; i < components.size(); ++i) components[i].push_back(mine.tensors()[i]);
+  }
+  ops.batch_reduce(group, op, components, options);
+  const int averaged_over = op == ReduceOp::average ? group.layout().replicas() : 1;
+  for (std::size_t replica = 0; replica < slices.size(); ++replica) {
+    whole_tensors[replica].put(joined, averaged_over, slices[replica]);
+  }
+}
+
+void all_reduce_slices(ReplicaGroup& group, int local_replica, CrossDeviceOps& ops, ReduceOp op, Duplicates duplicates,
+                       std::span<const SlicesRef> leaves, const CommunicationOptions& options) {
+  check_operation(op, leaves);
+  const std::vector<Rows> mine = rows_of_all(leaves, duplicates);
+  std::vector<const std::vector<Rows>*> replicas;
+  for (const void* each : group.meet(local_replica, {"all_reduce of IndexedSlices", {}, options.timeout}, &mine)) {
+    replicas.push_back(static_cast<const std::vector<Rows>*>(each));
+  }
+  std::vector<JoinedRows> of_all;
+  if (local_replica == 0) of_all = join_rows(group, by_leaf(replicas), duplicates, options);
+  const auto& joined = *static_cast<const std::vector<JoinedRows>*>(
+      group.meet(local_replica, {"the rows of an all_reduce", {}, options.timeout}, &of_all).front());
+
+  const WholeTensors whole_tensors(mine, joined);
+  if (!whole_tensors.tensors().empty()) ops.all_reduce(group, local_replica, op, whole_tensors.tensors(), options);
+  whole_tensors.put(joined, op == ReduceOp::average ? group.layout().replicas() : 1, leaves);
+  group.meet(local_replica, {"the end of an all_reduce of IndexedSlices", {}, options.timeout});
+}
+
+}  // namespace chorus
