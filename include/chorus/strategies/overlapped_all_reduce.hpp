@@ -32,7 +32,7 @@ class CHORUS_API OverlappedAllReduce {
  public:
   /// In a replica. `value` outlives this and keeps its shapes.
   /// Throws   as ReplicaContext::all_reduce.
-  template <Structure T>
+  template <Structure T>  // of tensors: how many rows IndexedSlices will have is not known before
   OverlappedAllReduce(ReduceOp op, T& value, const CommunicationOptions& options = {}) {
     for_each_leaf(value, [&](auto& leaf, const auto& /*path*/) { parts_.push_back(part_of(leaf)); });
     start(op, options);
