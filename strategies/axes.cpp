@@ -95,34 +95,25 @@ void reject_no_elements(ReduceOp op) {
               fmt::format("Strategy::reduce: no replica has an element: the {} of none is undefined", name(op)));
 }
 
-std::vector<std::vector<TensorRef>> transposed(const std::vector<std::vector<NamedTensor>>& components,
-                                               const char* function) {
-  std::vector<std::vector<TensorRef>> leaves(components.front().size());
-  for (std::size_t replica = 0; replica < components.size(); ++replica) {
-    const std::vector<NamedTensor>& tensors = components[replica];
-    const std::size_t shared = std::min(tensors.size(), leaves.size());
-    for (std::size_t leaf = 0; leaf < shared; ++leaf) {
-      if (tensors[leaf].path != components.front()[leaf].path) {
-        throw Error(ErrorCode::mismatch,
-                    fmt::format("{}: the structures of the replicas differ: where replica 0 has {}, replica {} has {}",
-                                function, components.front()[leaf].path, replica, tensors[leaf].path));
-      }
-      leaves[leaf].push_back(tensors[leaf].tensor);
-    }
-    if (tensors.size() != leaves.size()) {
-      const bool more = tensors.size() > leaves.size();
-      const NamedTensor& extra = more ? tensors[shared] : components.front()[shared];
-      throw Error(ErrorCode::mismatch,
-                  fmt::format("{}: the structures of the replicas differ: only replica {} has {}", function,
-                              more ? replica : 0, extra.path.empty() ? "a value" : extra.path));
-    }
+void reject_structures(const std::vector<std::string>& leaves_of_first, std::size_t replica,
+                       const std::vector<std::string>& leaves, const char* function) {
+  const auto [mine, theirs] = std::ranges::mismatch(leaves_of_first, leaves);
+  std::string how = "one has more empty vectors or maps";
+  if (mine != leaves_of_first.end() && theirs != leaves.end()) {
+    how = fmt::format("where replica 0 has {}, replica {} has {}", *mine, replica, *theirs);
+  } else if (mine != leaves_of_first.end()) {
+    how = fmt::format("only replica 0 has {}", *mine);
+  } else if (theirs != leaves.end()) {
+    how = fmt::format("only replica {} has {}", replica, *theirs);
   }
-  return leaves;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("{}: the structures of the replicas differ: {}: give as many elements and the same keys on "
+                          "every replica",
+                          function, how));
 }
 
-void check_zero(const std::vector<NamedTensor>& tensors, int replicas) {
-  for (const NamedTensor& named : tensors) {
-    const TensorRef& tensor = named.tensor;
+void check_zero(const std::vector<TensorRef>& tensors, int replicas) {
+  for (const TensorRef& tensor : tensors) {
     if (std::all_of(tensor.data, tensor.data + tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; })) {
       continue;
     }

@@ -112,23 +112,41 @@ template <class Less, Leaf T, class Across>
   return result;
 }
 
-/// The tensors of several components' structures, one list for each leaf.
-/// Throws   Error{mismatch} where the structures or the types of the leaves differ.
-[[nodiscard]] CHORUS_API std::vector<std::vector<TensorRef>> transposed(
-    const std::vector<std::vector<NamedTensor>>& components, const char* function);
+/// Throws Error{mismatch}, which names the first leaf that only one of replica 0 and replica `replica` has.
+[[noreturn]] CHORUS_API void reject_structures(const std::vector<std::string>& leaves_of_first, std::size_t replica,
+                                               const std::vector<std::string>& leaves, const char* function);
+
+/// The structure_number of all `components`.
+/// Throws   Error{mismatch} where their structures differ.
+template <Structure T>
+std::uint64_t checked_structure(std::span<T> components, const char* function) {
+  const std::uint64_t first = structure_number(components.front());
+  for (std::size_t replica = 1; replica < components.size(); ++replica) {
+    if (structure_number(components[replica]) == first) continue;
+    reject_structures(paths_of(components.front()), replica, paths_of(components[replica]), function);
+  }
+  return first;
+}
 
 /// The tensors of the components, one list for each leaf.
 /// Throws   Error{mismatch} where the structures differ.
 template <Structure T>
 [[nodiscard]] std::vector<std::vector<TensorRef>> tensors_of_components(std::span<T> components, const char* function) {
-  std::vector<std::vector<NamedTensor>> named;
-  for (T& component : components) named.push_back(tensors_of(component));
-  return transposed(named, function);
+  checked_structure(components, function);
+  std::vector<std::vector<TensorRef>> leaves;
+  for (T& component : components) {
+    std::size_t number = 0;
+    for (TensorRef& tensor : tensors_of(component)) {
+      if (number == leaves.size()) leaves.emplace_back();
+      leaves[number++].push_back(std::move(tensor));
+    }
+  }
+  return leaves;
 }
 
 /// Throws   Error{invalid_argument} unless all elements are zero: what is the same on each of `replicas` replicas has
 /// no
 ///          sum over them.
-CHORUS_API void check_zero(const std::vector<NamedTensor>& tensors, int replicas);
+CHORUS_API void check_zero(const std::vector<TensorRef>& tensors, int replicas);
 
 }  // namespace chorus::detail

@@ -120,7 +120,7 @@ class DistributedIterator {
   B without_rows() const {
     if (const std::optional<B> batch = example_()) return zero_rows(*batch, 0);
     B batch{};
-    for_each_leaf(batch, [](auto& leaf, const std::string& /*path*/) {
+    for_each_leaf(batch, [](auto& leaf, const LeafPath& /*path*/) {
       using Traits = LeafTraits<std::remove_reference_t<decltype(leaf)>>;
       leaf = Traits::make(Shape(Traits::rank, 0));
     });
