@@ -37,6 +37,7 @@ void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> 
   for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");
   if (num_replicas_in_sync() == 1) return;
   StrategyExtended& extended = strategy_.extended();
+  group().come_to(local_replica_, "all_reduce");
   extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors,
                                          extended.communication_options().merge(options));
 }

@@ -24,10 +24,8 @@ bool must_be_exact(const ReplicaGroup& group, ReduceOp op, DataType type, const 
          group.workers() != nullptr;
 }
 
-}  // namespace
-
-void CollectiveAllReduce::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op,
-                                     std::span<const TensorRef> values, const CommunicationOptions& options) {
+void reduce_packs(const ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
+                  const CommunicationOptions& options) {
   const ReplicaLayout layout = group.layout();
   const CollectiveOptions collective = collective_options(options);
   const ReduceOp join = options.reproducible && op == ReduceOp::average ? ReduceOp::sum : op;
@@ -55,6 +53,13 @@ void CollectiveAllReduce::all_reduce(ReplicaGroup& group, int local_replica, Red
     if (join != op) divide_tensor(tensor, layout.replicas());
     each.pack.unpack();
   }
+}
+
+}  // namespace
+
+void CollectiveAllReduce::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op,
+                                     std::span<const TensorRef> values, const CommunicationOptions& options) {
+  group.collectively([&] { reduce_packs(group, local_replica, op, values, options); });
 }
 
 void CollectiveAllReduce::batch_reduce_implementation(ReplicaGroup& group, ReduceOp op,
