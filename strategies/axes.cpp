@@ -38,33 +38,6 @@ std::vector<std::size_t> strides_of(const Shape& shape, const std::vector<bool>&
   return strides;
 }
 
-/// `ref`: the member of a named leaf that is wanted.
-template <class Named, class Ref>
-std::vector<std::vector<Ref>> by_leaf(const std::vector<std::vector<Named>>& components, Ref Named::*ref,
-                                      const char* function) {
-  std::vector<std::vector<Ref>> leaves(components.front().size());
-  for (std::size_t replica = 0; replica < components.size(); ++replica) {
-    const std::vector<Named>& named = components[replica];
-    const std::size_t shared = std::min(named.size(), leaves.size());
-    for (std::size_t leaf = 0; leaf < shared; ++leaf) {
-      if (named[leaf].path != components.front()[leaf].path) {
-        throw Error(ErrorCode::mismatch,
-                    fmt::format("{}: the structures of the replicas differ: where replica 0 has {}, replica {} has {}",
-                                function, components.front()[leaf].path, replica, named[leaf].path));
-      }
-      leaves[leaf].push_back(named[leaf].*ref);
-    }
-    if (named.size() != leaves.size()) {
-      const bool more = named.size() > leaves.size();
-      const Named& extra = more ? named[shared] : components.front()[shared];
-      throw Error(ErrorCode::mismatch,
-                  fmt::format("{}: the structures of the replicas differ: only replica {} has {}", function,
-                              more ? replica : 0, extra.path.empty() ? "a value" : extra.path));
-    }
-  }
-  return leaves;
-}
-
 }  // namespace
 
 std::size_t dimension_of(int axis, const Shape& shape, const char* function) {
@@ -122,13 +95,21 @@ void reject_no_elements(ReduceOp op) {
               fmt::format("Strategy::reduce: no replica has an element: the {} of none is undefined", name(op)));
 }
 
-std::vector<std::vector<TensorRef>> transposed(const std::vector<std::vector<NamedTensor>>& components,
-                                               const char* function) {
-  return by_leaf(components, &NamedTensor::tensor, function);
-}
-
-std::vector<ReplicaSlices> transposed(const std::vector<std::vector<NamedSlices>>& components, const char* function) {
-  return by_leaf(components, &NamedSlices::slices, function);
+void reject_structures(const std::vector<std::string>& leaves_of_first, std::size_t replica,
+                       const std::vector<std::string>& leaves, const char* function) {
+  const auto [mine, theirs] = std::ranges::mismatch(leaves_of_first, leaves);
+  std::string how = "one has more empty vectors or maps";
+  if (mine != leaves_of_first.end() && theirs != leaves.end()) {
+    how = fmt::format("where replica 0 has {}, replica {} has {}", *mine, replica, *theirs);
+  } else if (mine != leaves_of_first.end()) {
+    how = fmt::format("only replica 0 has {}", *mine);
+  } else if (theirs != leaves.end()) {
+    how = fmt::format("only replica {} has {}", replica, *theirs);
+  }
+  throw Error(ErrorCode::mismatch,
+              fmt::format("{}: the structures of the replicas differ: {}: give as many elements and the same keys on "
+                          "every replica",
+                          function, how));
 }
 
 void check_zero(const LeafRefs& leaves, int replicas) {

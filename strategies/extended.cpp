@@ -35,6 +35,12 @@ StrategyExtended::StrategyExtended(StrategyParts parts)
 
 StrategyExtended::~StrategyExtended() = default;
 
+CommunicationOptions StrategyExtended::communication_options() const noexcept {
+  const StrategyContext& context = current_context();
+  const bool in_run = context.strategy == strategy_ && context.options != nullptr;
+  return in_run ? parts_.communication_options.merge(*context.options) : parts_.communication_options;
+}
+
 void StrategyExtended::check_placed(const char* function) const {
   if (!parts_.anywhere) return;
   throw Error(ErrorCode::wrong_context,
@@ -52,7 +58,7 @@ std::span<const Device> StrategyExtended::parameter_devices() const {
 }
 
 CommunicationOptions StrategyExtended::options_of_call(const CommunicationOptions& options) const {
-  const CommunicationOptions merged = parts_.communication_options.merge(options);
+  const CommunicationOptions merged = communication_options().merge(options);
   if (merged.reproducible && merged.compression != Compression::none) {
     throw Error(ErrorCode::invalid_argument,
                 "CommunicationOptions: reproducible and compression contradict each other: what is rounded on its way "
@@ -92,6 +98,31 @@ void StrategyExtended::check_cross_replica(const char* function) const {
 
 void StrategyExtended::broadcast(const TensorRef& tensor) {
   if (group_.workers() != nullptr) broadcast_tensor(*group_.workers(), tensor, {});
+}
+
+void StrategyExtended::check_non_slot(const NonSlotDevices& where) const {
+  const bool all_here = std::ranges::all_of(where.devices, [&](const Device& device) {
+    return std::ranges::find(parts_.parameter_devices, device) != parts_.parameter_devices.end();
+  });
+  if (anywhere() ? where.devices.empty() : all_here && !where.devices.empty()) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("StrategyExtended::update_non_slot: the devices are not where variables of the {} strategy "
+                          "lie: give what its non_slot_devices returns",
+                          parts_.name));
+}
+
+void StrategyExtended::check_iterations(int iterations) {
+  if (iterations >= 0) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("StrategyExtended::run_steps: {} iterations: give 0 or more", iterations));
+}
+
+void StrategyExtended::set_loss_reduction(ReduceOp op) {
+  check_cross_replica("set_loss_reduction");
+  if (op != ReduceOp::sum && op != ReduceOp::average) {
+    throw Error(ErrorCode::invalid_argument, "set_loss_reduction: losses are joined by sum or average only");
+  }
+  loss_reduction_ = op;
 }
 
 void StrategyExtended::reject_variable(const std::string& name, const Strategy& owner) const {

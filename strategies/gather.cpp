@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstring>
+#include <numeric>
 
 namespace chorus {
 namespace {
@@ -89,6 +90,50 @@ void put_together(const Rows& layout, std::span<const std::byte* const> blocks, 
   }
 }
 
+std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine) {
+  if (workers == nullptr) return {mine};
+  std::vector<Offer> offers(static_cast<std::size_t>(workers->size()));
+  allgather(*workers, std::span(&mine, 1), offers);
+  return offers;
+}
+
+/// What all workers have agreed to gather.
+struct Agreed {
+  std::size_t along;
+  const Shape& whole;
+  const std::vector<Offer>& offers;
+};
+
+void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components, const Agreed& agreed,
+                    const TensorRef& gathered) {
+  const Rows layout(components.front(), agreed.whole, agreed.along);
+  std::vector<const std::byte*> blocks;
+  std::vector<std::size_t> lengths;
+  for (const TensorRef& component : components) {
+    blocks.push_back(component.data);
+    lengths.push_back(component.shape[agreed.along]);
+  }
+  if (group.workers() == nullptr) return put_together(layout, blocks, lengths, gathered.data);
+
+  const std::size_t step = layout.rows * layout.element_bytes;
+  const std::size_t mine = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
+  std::vector<std::byte> own(mine * step);
+  put_together(layout, blocks, lengths, own.data());
+  std::vector<std::size_t> counts;
+  for (const Offer& offer : agreed.offers) counts.push_back(offer.shape[agreed.along] * step);
+  std::vector<std::byte> all(agreed.whole[agreed.along] * step);
+  allgatherv(*group.workers(), own, all, counts);
+  blocks.clear();
+  lengths.clear();
+  std::size_t begin = 0;
+  for (std::size_t worker = 0; worker < agreed.offers.size(); ++worker) {
+    blocks.push_back(all.data() + begin);
+    lengths.push_back(agreed.offers[worker].shape[agreed.along]);
+    begin += counts[worker];
+  }
+  put_together(layout, blocks, lengths, gathered.data);
+}
+
 }  // namespace
 
 void Strategy::reject_gathering_slices() const {
@@ -100,17 +145,16 @@ void Strategy::reject_gathering_slices() const {
 
 void Strategy::gather_components(const ReplicaTensors& components, int axis,
                                  const std::function<TensorRef(const Shape&)>& make) {
-  extended_->check_components(components.size(), "Strategy::gather");
+  ReplicaGroup& group = extended_->group();
   const TensorRef& first = components.front();
-  check_dimensions(first.shape);
-  const std::size_t along = detail::dimension_of(axis, first.shape, "Strategy::gather");
-  const Communicator* const workers = extended_->group().workers();
-  const Offer mine = offer_of(components, along);
-  std::vector<Offer> offers{mine};
-  if (workers != nullptr) {
-    offers.resize(static_cast<std::size_t>(workers->size()));
-    allgather(*workers, std::span(&mine, 1), offers);
-  }
+  std::size_t along = 0;
+  std::vector<Offer> offers;
+  group.together([&] {
+    extended_->check_components(components.size(), "Strategy::gather");
+    check_dimensions(first.shape);
+    along = detail::dimension_of(axis, first.shape, "Strategy::gather");
+    offers = offers_of_all(group.workers(), offer_of(components, along));
+  });
   Shape whole = offers.front().lengths();
   whole[along] = 0;
   for (const Offer& offer : offers) {
@@ -119,32 +163,7 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
     whole[along] += offer.shape[along];
   }
 
-  const Rows layout(first, whole, along);
-  std::vector<const std::byte*> blocks;
-  std::vector<std::size_t> lengths;
-  for (const TensorRef& component : components) {
-    blocks.push_back(component.data);
-    lengths.push_back(component.shape[along]);
-  }
-  const TensorRef gathered = make(whole);
-  if (workers == nullptr) return put_together(layout, blocks, lengths, gathered.data);
-
-  const std::size_t step = layout.rows * layout.element_bytes;
-  std::vector<std::byte> own(mine.shape[along] * step);
-  put_together(layout, blocks, lengths, own.data());
-  std::vector<std::size_t> counts;
-  for (const Offer& offer : offers) counts.push_back(offer.shape[along] * step);
-  std::vector<std::byte> all(whole[along] * step);
-  allgatherv(*workers, own, all, counts);
-  blocks.clear();
-  lengths.clear();
-  std::size_t begin = 0;
-  for (std::size_t worker = 0; worker < offers.size(); ++worker) {
-    blocks.push_back(all.data() + begin);
-    lengths.push_back(offers[worker].shape[along]);
-    begin += counts[worker];
-  }
-  put_together(layout, blocks, lengths, gathered.data);
+  group.together([&] { gather_offered(group, components, {along, whole, offers}, make(whole)); });
 }
 
 }  // namespace chorus

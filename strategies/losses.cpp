@@ -2,11 +2,19 @@
 #include <chorus/strategies/losses.hpp>
 
 #include <chorus/error.hpp>
+#include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/replica_context.hpp>
+#include <chorus/strategies/strategy.hpp>
 
 #include <fmt/format.h>
 
-namespace chorus::detail {
+namespace chorus {
+
+ReduceOp get_loss_reduction() noexcept { return get_strategy().extended().loss_reduction(); }
+
+void set_loss_reduction(ReduceOp op) { get_strategy().extended().set_loss_reduction(op); }
+
+namespace detail {
 
 int replicas_of_this_one(const char* function) {
   const ReplicaContext* const replica = get_replica_context();
@@ -33,4 +41,5 @@ void reject_weights(const Shape& losses, const Shape& weights) {
                           to_string(losses), to_string(weights)));
 }
 
-}  // namespace chorus::detail
+}  // namespace detail
+}  // namespace chorus

@@ -56,30 +56,87 @@ void check_equal_numbers(const Communicator& workers, int replicas) {
                           numbers.front(), other - numbers.begin(), *other));
 }
 
+/// Throws unless the replicas of every worker have made the structure that this one's have.
+void check_equal_structures(const Communicator& workers, std::uint64_t mine) {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(workers.size()));
+  allgather(workers, std::span(&mine, 1), all);
+  const auto other = std::ranges::find_if(all, [&](std::uint64_t number) { return number != all.front(); });
+  if (other == all.end()) return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("Strategy::run: the structures of the replicas differ: those of worker 0 and of worker {}: "
+                          "return as many elements and the same keys on every replica",
+                          other - all.begin()));
+}
+
+/// Two places where replicas have come to: the first one and another.
+struct TwoPlaces {
+  std::string first;
+  std::size_t replica = 0;
+  std::string other;
+};
+
+[[noreturn]] void reject_places(const ReplicaLayout& layout, const TwoPlaces& places) {
+  throw Error(ErrorCode::mismatch,
+              fmt::format("the replicas have come to different places: replica {} to {}, replica {} to {}; every "
+                          "replica must make the same calls",
+                          layout.first_replica(), places.first,
+                          layout.first_replica() + static_cast<int>(places.replica), places.other));
+}
+
+constexpr const char* end_of_run = "the end of the function, where it leaves the run";
+
+/// Where a replica has come to last, and how often it has come somewhere in this run.
+struct Standing {
+  std::atomic<const char*> place{nullptr};
+  std::atomic<int> calls{0};
+};
+
+/// In `readers`: a replica has failed in a meeting of this run.
+constexpr std::uint32_t failed_in_meeting = std::uint32_t{1} << 31U;
+
 }  // namespace
 
 struct ReplicaGroup::State {
   State(std::vector<Device> chosen, const std::optional<Communicator>& workers)
-      : devices(std::move(chosen)), all_workers(workers), threads(devices) {}
+      : devices(std::move(chosen)), all_workers(workers), places(devices.size()), threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
-  /// Replaces the communicators that an earlier run has broken. All workers come here after such a run.
+  /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
-    if (!failed) return;
-    if (!alone()) local = thread_communicators(layout.local_replicas);
-    if (all_workers) between_workers = all_workers->dup();
+    if (failed && !alone()) local = thread_communicators(layout.local_replicas);
+    if (all_workers && (failed || given_up)) between_workers = all_workers->dup();
+    for (Standing& standing : places) standing.calls.store(0, std::memory_order_relaxed);
+    readers = 0;
+    given_up = false;
     failed = nullptr;  // only now: where a worker is lost, the next run says so, too
+  }
+  /// The first failure of a run: it is what the run throws.
+  void fail(const std::string& whose) {
+    if (failed) return;
+    failed = std::current_exception();
+    why = fmt::format("{} threw: {}", whose, text_of(failed));
+  }
+  /// A replica is about to leave a meeting by an exception: what it has brought must not be looked at any longer.
+  void leave_meeting() {
+    std::uint32_t now = readers.fetch_or(failed_in_meeting, std::memory_order_acq_rel) | failed_in_meeting;
+    while (now != failed_in_meeting) {
+      readers.wait(now, std::memory_order_acquire);
+      now = readers.load(std::memory_order_acquire);
+    }
   }
 
   std::vector<Device> devices;
   std::optional<Communicator> all_workers;  // whole as long as the processes live: only to make others from
   std::optional<Communicator> between_workers;
+  bool given_up = false;  // outside of a run
   ReplicaLayout layout;
   std::vector<Communicator> local;  // as each replica has it
   std::atomic<bool> running{false};
-  std::mutex mutex;           // for what follows
-  std::exception_ptr failed;  // what the first replica to fail has thrown
-  int failed_replica = 0;
+  std::vector<Standing> places;           // of each replica
+  std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
+  std::mutex mutex;                       // for what follows
+  std::exception_ptr failed;
+  std::string why;  // the others are told
   ReplicaThreads threads;
 };
 
@@ -115,7 +172,7 @@ const Communicator* ReplicaGroup::workers() const {
   return state_->between_workers ? &*state_->between_workers : nullptr;
 }
 
-void ReplicaGroup::run(const std::function<void(int)>& body) {
+void ReplicaGroup::run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure) {
   if (state_->running.exchange(true)) {
     throw Error(ErrorCode::invalid_argument,
                 "Strategy::run: another thread is in a run of this strategy: make one call at a time");
@@ -127,34 +184,75 @@ void ReplicaGroup::run(const std::function<void(int)>& body) {
 
   state_->renew();
   state_->threads.run([&](int replica) { end(body, replica); });
-  if (workers() != nullptr) {
-    try {
-      if (state_->failed) {
-        workers()->revoke(fmt::format("replica {} of worker {} threw: {}", state_->failed_replica,
-                                      state_->layout.worker, text_of(state_->failed)));
-      } else {
-        barrier(*workers());
-      }
-    } catch (...) {
-      if (!state_->failed) state_->failed = std::current_exception();
-    }
-  }
+  end_with_workers(structure);
   if (state_->failed) std::rethrow_exception(state_->failed);
 }
 
 void ReplicaGroup::end(const std::function<void(int)>& body, int local_replica) {
   try {
     body(local_replica);
-    if (!state_->alone()) meet(local_replica, {"the end of the function", {}});
+    if (!state_->alone()) meet(local_replica, {end_of_run, {}});
   } catch (...) {
     const std::scoped_lock lock(state_->mutex);
-    if (!state_->failed) {
-      state_->failed = std::current_exception();
-      state_->failed_replica = local_replica;
+    state_->fail(fmt::format("replica {}", state_->layout.first_replica() + local_replica));
+    if (!state_->alone()) local(local_replica).revoke(state_->why);
+  }
+}
+
+void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& structure) {
+  std::uint64_t mine = 0;
+  try {
+    if (structure && !state_->failed) mine = structure();
+  } catch (...) {
+    state_->fail(fmt::format("worker {}", state_->layout.worker));
+  }
+  if (workers() == nullptr) return;
+  try {
+    if (state_->failed) {
+      workers()->revoke(fmt::format("worker {}: {}", state_->layout.worker, state_->why));
+    } else if (structure) {
+      check_equal_structures(*workers(), mine);
+    } else {
+      barrier(*workers());
     }
-    if (!state_->alone()) {
-      local(local_replica).revoke(fmt::format("replica {} threw: {}", state_->failed_replica, text_of(state_->failed)));
-    }
+  } catch (...) {
+    state_->fail("the end of the run");
+  }
+}
+
+void ReplicaGroup::give_up() {
+  if (state_->running || !state_->between_workers) return;
+  state_->given_up = true;
+  const std::string why = fmt::format("worker {} threw: {}", state_->layout.worker, text_of(std::current_exception()));
+  try {
+    state_->between_workers->revoke(why);
+  } catch (const Error&) {  // MPI is finalised: there is nobody to tell
+  }
+}
+
+void ReplicaGroup::come_to(int local_replica, const char* what) const {
+  Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
+  standing.place.store(what, std::memory_order_relaxed);
+  standing.calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ReplicaGroup::reject_different_places() const {
+  const auto place_of = [&](std::size_t replica) {
+    const char* const place = state_->places[replica].place.load(std::memory_order_relaxed);
+    return std::string(place != nullptr ? place : "no place");
+  };
+  const auto calls_of = [&](std::size_t replica) {
+    return state_->places[replica].calls.load(std::memory_order_relaxed);
+  };
+  const std::string first = place_of(0);
+  for (std::size_t replica = 1; replica < state_->places.size(); ++replica) {
+    if (const std::string other = place_of(replica); other != first)
+      reject_places(state_->layout, {first, replica, other});
+  }
+  for (std::size_t replica = 1; replica < state_->places.size() && first == end_of_run; ++replica) {
+    if (calls_of(replica) == calls_of(0)) continue;  // what others do not wait for may be behind them by now
+    reject_places(state_->layout, {fmt::format("{}, after {} calls", first, calls_of(0) - 1), replica,
+                                   fmt::format("the same after {}", calls_of(replica) - 1)});
   }
 }
 
@@ -162,18 +260,35 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   if (state_->alone()) return {brought};
   const Visit mine{place.what, place.where.file, place.where.line, brought};
   std::vector<Visit> visits(state_->devices.size());
-  allgather(local(local_replica), std::span(&mine, 1), visits, {.timeout = place.timeout});
+  try {
+    come_to(local_replica, place.what);
+    collectively([&] { allgather(local(local_replica), std::span(&mine, 1), visits, {.timeout = place.timeout}); });
+  } catch (...) {
+    state_->leave_meeting();
+    throw;
+  }
   std::vector<const void*> all;
   for (const Visit& visit : visits) {
     if (!visit.same_place(visits.front())) {
-      throw Error(ErrorCode::mismatch,
-                  fmt::format("the replicas have come to different places: replica 0 to {}, replica {} to {}; every "
-                              "replica must make the same calls",
-                              visits.front().place(), &visit - visits.data(), visit.place()));
+      reject_places(state_->layout,
+                    {visits.front().place(), static_cast<std::size_t>(&visit - visits.data()), visit.place()});
     }
     all.push_back(visit.brought);
   }
   return all;
+}
+
+ReplicaGroup::Reading::Reading(const ReplicaGroup& group) : readers_(group.state_->readers) {
+  if ((readers_.fetch_add(1, std::memory_order_acq_rel) & failed_in_meeting) == 0) return;
+  end();
+  throw Error(ErrorCode::revoked, "a replica has failed while others were about to look at what it has brought");
+}
+
+ReplicaGroup::Reading::~Reading() { end(); }
+
+void ReplicaGroup::Reading::end() noexcept {
+  readers_.fetch_sub(1, std::memory_order_acq_rel);
+  readers_.notify_all();
 }
 
 }  // namespace chorus

@@ -62,21 +62,28 @@ void Strategy::check_cross_replica(const char* function, const char* instead) co
 }
 
 std::optional<Communicator> Strategy::input_workers() const {
-  const Communicator* const workers = extended_->group().workers();
-  return workers != nullptr ? std::optional(workers->dup()) : std::nullopt;
+  ReplicaGroup& group = extended_->group();
+  return group.together([&] {
+    const Communicator* const workers = group.workers();
+    return workers != nullptr ? std::optional(workers->dup()) : std::nullopt;
+  });
 }
 
-void Strategy::run_replicas(const std::function<void(int)>& body) {
+void Strategy::run_replicas(const RunOptions& options, const std::function<void(int)>& body,
+                            const std::function<std::uint64_t()>& structure) {
   check_entry(*this, "Strategy::run", "replicas cannot run others");
   if (extended_->anywhere()) {
     body(0);
+    if (structure) structure();
     return;
   }
-  extended_->group().run([&](int local_replica) {
+  const auto in_context = [&](int local_replica) {
     ReplicaContext replica(*this, local_replica);
-    const ContextGuard guard({.strategy = this, .replica = &replica, .scoped = true});
+    const ContextGuard guard(
+        {.strategy = this, .replica = &replica, .scoped = true, .options = &options.communication});
     body(local_replica);
-  });
+  };
+  extended_->group().run(in_context, structure);
 }
 
 }  // namespace chorus

@@ -25,6 +25,8 @@ ReduceOp reduce_op_of(VariableAggregation aggregation) {
 namespace detail {
 namespace {
 
+constexpr const char* writing = "the writing of a variable";
+
 /// What a variable is called and looks like, to be compared between workers.
 struct Description {
   std::array<char, 64> name{};
@@ -90,15 +92,16 @@ VariableCore::VariableCore(VariableOptions options, DataType type)
 }
 
 void VariableCore::agree(const TensorRef& initial) const {
-  const Communicator* const workers = strategy_->extended().group().workers();
+  ReplicaGroup& group = strategy_->extended().group();
+  const Communicator* const workers = group.workers();
   if (workers == nullptr) return;
   const Description mine(options_.name, initial);
   std::vector<Description> all(static_cast<std::size_t>(workers->size()));
-  allgather(*workers, std::span(&mine, 1), all);
+  group.together([&] { allgather(*workers, std::span(&mine, 1), all); });
   for (std::size_t worker = 1; worker < all.size(); ++worker) {
     if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
   }
-  broadcast_tensor(*workers, initial, {});
+  group.together([&] { broadcast_tensor(*workers, initial, {}); });
 }
 
 std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
@@ -111,14 +114,19 @@ std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
   } const brought{Description(options_.name, initial), object};
   const std::vector<const void*> all =
       strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}}, &brought);
-  const Description first = static_cast<const Brought*>(all.front())->description;
-  std::shared_ptr<void> first_object = static_cast<const Brought*>(all.front())->object;
+  Description first;
+  std::shared_ptr<void> first_object;
   std::optional<std::size_t> different;
   Description other;
-  for (std::size_t number = 1; number < all.size() && !different; ++number) {
-    if (static_cast<const Brought*>(all[number])->description == first) continue;
-    different = number;
-    other = static_cast<const Brought*>(all[number])->description;
+  {
+    const ReplicaGroup::Reading reading(strategy_->extended().group());
+    first = static_cast<const Brought*>(all.front())->description;
+    first_object = static_cast<const Brought*>(all.front())->object;
+    for (std::size_t number = 1; number < all.size() && !different; ++number) {
+      if (static_cast<const Brought*>(all[number])->description == first) continue;
+      different = number;
+      other = static_cast<const Brought*>(all[number])->description;
+    }
   }
   strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}});
   if (different) reject_different("replica", first, *different, other);
@@ -152,6 +160,7 @@ void VariableCore::aggregate(const TensorRef& value) const {
   check_aggregation();
   ReplicaContext& replica = *current_context().replica;
   ReplicaGroup& group = strategy_->extended().group();
+  group.come_to(replica.local_replica(), writing);
   if (options_.aggregation != VariableAggregation::only_first_replica) {
     const CommunicationOptions& options = strategy_->extended().communication_options();
     strategy_->extended().cross_device_ops().all_reduce(
@@ -159,7 +168,8 @@ void VariableCore::aggregate(const TensorRef& value) const {
     return;
   }
   if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, {});
-  if (group.layout().local_replicas > 1) broadcast_tensor(group.local(replica.local_replica()), value, {});
+  if (group.layout().local_replicas == 1) return;
+  group.collectively([&] { broadcast_tensor(group.local(replica.local_replica()), value, {}); });
 }
 
 void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
@@ -177,7 +187,7 @@ void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
 
 void VariableCore::meet_where_shared() const {
   if (components_ == strategy_->layout().local_replicas) return;
-  strategy_->extended().group().meet(current_context().replica->local_replica(), {"the writing of a variable", {}});
+  strategy_->extended().group().meet(current_context().replica->local_replica(), {writing, {}});
 }
 
 int VariableCore::parts() const {
@@ -258,12 +268,15 @@ void VariableCore::read(const ReplicaTensors& components) const {
                             options_.name));
   }
   StrategyExtended& extended = strategy_->extended();
-  if (options_.aggregation == VariableAggregation::only_first_replica) {
-    if (extended.group().workers() != nullptr) broadcast_tensor(*extended.group().workers(), components.front(), {});
-    return;
-  }
-  extended.cross_device_ops().batch_reduce(extended.group(), reduce_op_of(options_.aggregation),
-                                           std::span(&components, 1), extended.communication_options());
+  ReplicaGroup& group = extended.group();
+  group.together([&] {
+    if (options_.aggregation != VariableAggregation::only_first_replica) {
+      extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
+                                               extended.communication_options());
+    } else if (group.workers() != nullptr) {
+      broadcast_tensor(*group.workers(), components.front(), {});
+    }
+  });
 }
 
 }  // namespace detail

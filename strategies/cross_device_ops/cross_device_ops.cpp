@@ -63,6 +63,7 @@ void CrossDeviceOps::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp
                                 const CommunicationOptions& options) {
   const std::vector<const void*> all = group.meet(local_replica, {"all_reduce", {}, options.timeout}, &values);
   if (local_replica == 0) {
+    const ReplicaGroup::Reading reading(group);
     std::vector<ReplicaTensors> components(values.size());
     for (std::size_t replica = 0; replica < all.size(); ++replica) {
       const auto& theirs = *static_cast<const std::span<const TensorRef>*>(all[replica]);

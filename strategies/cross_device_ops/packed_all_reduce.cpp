@@ -46,8 +46,10 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
 
 void PackedAllReduce::ready(std::size_t number) {
   --packs_[pack_of_.at(number)].awaited;
-  while (started_ < packs_.size() && packs_[started_].awaited == 0) start(packs_[started_++]);
-  progress();
+  group_.collectively([&] {
+    while (started_ < packs_.size() && packs_[started_].awaited == 0) start(packs_[started_++]);
+    progress();
+  });
 }
 
 void PackedAllReduce::start(Pack& pack) {
@@ -76,6 +78,10 @@ void PackedAllReduce::progress() {
 }
 
 void PackedAllReduce::wait() {
+  group_.collectively([&] { finish(); });
+}
+
+void PackedAllReduce::finish() {
   while (sent_ < packs_.size()) {
     if (started_ == sent_) start(packs_[started_++]);
     packs_[sent_].local.wait();

@@ -42,6 +42,7 @@ class PackedAllReduce final : public PendingAllReduce {
   void start(Pack& pack);
   void start_between_workers(Pack& pack);
   void progress();
+  void finish();
   void bring_back(Pack& pack);
 
   ReplicaGroup& group_;

@@ -188,6 +188,7 @@ Division divide(const PipelineFacts& facts, const ReplicaLayout& layout, const I
     if (sharded.batch->short_batches == ShortBatches::one) sharded.batch->short_batches = ShortBatches::some;
   }
   division.slices.sees_all = policy == AutoShardPolicy::data;
+  division.plan.may_fail = facts.may_fail;
   if (facts.batch->rows && policy != AutoShardPolicy::data)
     divide_stream(division, sharded, layout, options);
   else
@@ -209,6 +210,7 @@ Division keep_whole(const std::vector<PipelineFacts>& datasets, const ReplicaLay
   std::size_t rows = 0;
   division.plan.steps = datasets.front().cardinality.changed(steps);
   for (const PipelineFacts& facts : datasets) {
+    division.plan.may_fail = division.plan.may_fail || facts.may_fail;
     const std::optional<std::size_t> count = facts.cardinality.count();
     const bool full = facts.batch && facts.batch->rows && facts.batch->short_batches == ShortBatches::none;
     even = even && full && facts.cardinality == datasets.front().cardinality && (!count || *count % in_turn == 0);

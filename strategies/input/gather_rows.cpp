@@ -89,25 +89,28 @@ void gather_rows(const TensorRef& from, std::span<const std::size_t> rows, const
   }
 }
 
-std::size_t common_rows(const std::vector<NamedTensor>& leaves) {
-  for (const NamedTensor& leaf : leaves) {
-    if (leaf.tensor.shape.front() == leaves.front().tensor.shape.front()) continue;
-    throw Error(ErrorCode::invalid_argument, "dataset: " + leaves.front().path + " has " +
-                                                 std::to_string(leaves.front().tensor.shape.front()) + " rows, " +
-                                                 leaf.path + " has " + std::to_string(leaf.tensor.shape.front()) +
+std::size_t common_rows(const std::vector<TensorRef>& leaves, const Paths& paths) {
+  for (std::size_t leaf = 1; leaf < leaves.size(); ++leaf) {
+    if (leaves[leaf].shape.front() == leaves.front().shape.front()) continue;
+    const std::vector<std::string> names = paths();
+    throw Error(ErrorCode::invalid_argument, "dataset: " + names.front() + " has " +
+                                                 std::to_string(leaves.front().shape.front()) + " rows, " +
+                                                 names[leaf] + " has " + std::to_string(leaves[leaf].shape.front()) +
                                                  ": all parts must have the same length in their first dimension");
   }
-  return leaves.empty() ? 0 : leaves.front().tensor.shape.front();
+  return leaves.empty() ? 0 : leaves.front().shape.front();
 }
 
-void check_row(const NamedTensor& row, const TensorRef& batch, std::size_t element) {
-  const bool same = row.tensor.shape.size() == batch.shape.size() && row.tensor.type == batch.type &&
-                    std::equal(row.tensor.shape.begin() + 1, row.tensor.shape.end(), batch.shape.begin() + 1);
+void check_row(const TensorRef& row, const TensorRef& batch, std::size_t element, std::size_t leaf,
+               const Paths& paths) {
+  const bool same = row.shape.size() == batch.shape.size() && row.type == batch.type &&
+                    std::equal(row.shape.begin() + 1, row.shape.end(), batch.shape.begin() + 1);
   if (same) return;
-  const Shape here(row.tensor.shape.begin() + 1, row.tensor.shape.end());
+  const Shape here(row.shape.begin() + 1, row.shape.end());
   const Shape before(batch.shape.begin() + 1, batch.shape.end());
+  const std::string path = paths()[leaf];
   throw Error(ErrorCode::invalid_argument, "dataset: element " + std::to_string(element) + " has the shape " +
-                                               to_string(here) + (row.path.empty() ? "" : " in " + row.path) +
+                                               to_string(here) + (path.empty() ? "" : " in " + path) +
                                                ", those before it in the batch " + to_string(before) +
                                                ": bring all to one shape by map before they are batched");
 }

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,45 @@ std::int64_t encoded(const Cardinality& steps) {
   return steps.count() ? static_cast<std::int64_t>(*steps.count()) : unknown;
 }
 
+[[noreturn]] void reject(const std::string& why) {
+  throw Error(ErrorCode::invalid_argument, "DistributedDataset: " + why);
+}
+
+/// "worker 1 <what>: <its failure>" of each worker whose failure is not empty.
+std::string failures_of_others(const Communicator& comm, const std::string& own, const std::string& what) {
+  using Text = std::array<char, 256>;
+  Text mine{};
+  own.copy(mine.data(), mine.size() - 1);
+  std::vector<Text> all(static_cast<std::size_t>(comm.size()));
+  allgather(comm, std::span(&mine, 1), all);
+  std::string failures;
+  for (std::size_t worker = 0; worker < all.size(); ++worker) {
+    if (all[worker].front() == '\0') continue;
+    failures.append(failures.empty() ? "" : "; ").append("worker ").append(std::to_string(worker)).append(" ");
+    failures.append(what).append(": ").append(all[worker].data());
+  }
+  return failures;
+}
+
 }  // namespace
+
+std::string text_of(const std::exception_ptr& failure) {
+  if (!failure) return {};
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return *error.what() != '\0' ? error.what() : "an exception without a text";
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+void agree_on_start(const std::optional<Communicator>& comm, const std::exception_ptr& failure) {
+  const std::string others =
+      comm ? failures_of_others(*comm, text_of(failure), "could not make its dataset") : std::string();
+  if (failure) std::rethrow_exception(failure);
+  if (!others.empty()) reject(others);
+}
 
 StepAgreement::StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
                              const LocalPlan& plan)
@@ -39,13 +79,15 @@ void StepAgreement::compare_plans() {
   planned_ = true;
   counts_alone_ = !comm_;
   if (!comm_) return;
-  constexpr std::size_t numbers = 3;
+  constexpr std::size_t numbers = 4;
   const std::int64_t rows = plan_.rows ? static_cast<std::int64_t>(*plan_.rows) : unknown;
-  const std::vector<std::int64_t> all = gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0});
+  const std::vector<std::int64_t> all =
+      gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0});
   bool same_steps = all[0] != unknown;
   bool known_steps = true;
   bool known_rows = true;
   bool all_see_all = true;
+  bool may_fail = false;
   std::int64_t sum = 0;
   std::string steps;
   for (std::size_t worker = 0; worker < all.size() / numbers; ++worker) {
@@ -54,6 +96,7 @@ void StepAgreement::compare_plans() {
     known_steps = known_steps && plan[0] != unknown;
     known_rows = known_rows && plan[1] != unknown;
     all_see_all = all_see_all && plan[2] == 1;
+    may_fail = may_fail || plan[3] == 1;
     sum += plan[1];
     steps += (worker == 0 ? "" : ", ") + std::string("worker ") + std::to_string(worker) + ": " +
              (plan[0] == infinite ? "endless" : std::to_string(plan[0]));
@@ -64,7 +107,7 @@ void StepAgreement::compare_plans() {
                                                  "): divide the data evenly, or choose UnevenPolicy::pad, drop or "
                                                  "stop_all");
   }
-  counts_alone_ = same_steps && (known_rows || all_see_all);
+  counts_alone_ = same_steps && (known_rows || all_see_all) && !may_fail;
   if (counts_alone_ && known_rows) fixed_rows_ = static_cast<std::size_t>(sum);
 }
 
@@ -76,23 +119,13 @@ StepCounts StepAgreement::all_counts(const LocalCounts& counts) {
   }
   std::array<std::int64_t, 4> sums = {static_cast<std::int64_t>(counts.own.rows),
                                       static_cast<std::int64_t>(counts.own.batches),
-                                      static_cast<std::int64_t>(counts.own.with_rows), counts.failed ? 1 : 0};
+                                      static_cast<std::int64_t>(counts.own.with_rows), counts.failure.empty() ? 0 : 1};
   allreduce(*comm_, sums, ReduceOp::sum);
   if (sums[3] > 0) {
-    const bool reports = !counts.failed;
-    const std::vector<std::int64_t> failed = gather({counts.failed ? 1 : 0});
-    if (reports) report_failure(failed);
+    const std::string others = failures_of_others(*comm_, counts.failure, "could not read its data");
+    if (counts.failure.empty()) reject("in step " + std::to_string(step_) + " " + others);
   }
   return {static_cast<std::size_t>(sums[0]), static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
-}
-
-void StepAgreement::report_failure(const std::vector<std::int64_t>& failed) const {
-  std::string workers;
-  for (std::size_t worker = 0; worker < failed.size(); ++worker) {
-    if (failed[worker] != 0) workers += (workers.empty() ? "" : ", ") + std::to_string(worker);
-  }
-  throw Error(ErrorCode::invalid_argument, "DistributedDataset: in step " + std::to_string(step_) + " worker " +
-                                               workers + " could not read its data: its own message says why");
 }
 
 void StepAgreement::report_uneven() const {

@@ -7,6 +7,7 @@
 
 #include <chorus/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -15,8 +16,12 @@ namespace {
 
 constexpr std::string_view of_mpirun =
     "start the program with the launcher of the MPI library that chorus was built with (pkg-config --variable=mpi "
-    "chorus "
-    "says which)";
+    "chorus says which)";
+
+constexpr std::string_view of_srun =
+    "srun and the MPI library of the program do not find each other: start it with srun --mpi=pmix (srun --mpi=list "
+    "says which kinds there are; --mpi=pmi2 for MPICH and Intel MPI), with the MPI library that chorus was built with "
+    "(pkg-config --variable=mpi chorus), or with its mpirun";
 
 /// Where a launcher says how many processes it has started, and what to do where MPI knows of one alone.
 struct Launcher {
@@ -30,30 +35,48 @@ struct Launcher {
 constexpr std::array<Launcher, 4> launchers = {{
     {"OMPI_COMM_WORLD_SIZE", "Open MPI's launcher has started", of_mpirun},
     {"PMI_SIZE", "a launcher has started", of_mpirun},
-    {"SLURM_STEP_NUM_TASKS", "srun has started",
-     "srun and the MPI library of the program do not find each other: start it with srun --mpi=pmix (srun --mpi=list "
-     "says "
-     "which kinds there are; --mpi=pmi2 for MPICH and Intel MPI), with the MPI library that chorus was built with "
-     "(pkg-config --variable=mpi chorus), or with its mpirun"},
-    {"SLURM_NTASKS", "the Slurm job is for",
-     "the program was started without a launcher: start it with srun or mpirun, and with srun -n 1 or mpirun -n 1 "
-     "where "
-     "one process is meant"},
+    {"SLURM_STEP_NUM_TASKS", "srun has started", of_srun},
+    {"SLURM_NTASKS", "a launcher has started this one of a Slurm job for", of_srun},
 }};
+
+/// True where nothing has launched the process as one of several: a program that a batch script calls is a single one,
+/// whatever the job is for.
+bool started_by_hand(const EnvironmentVariables& variables) {
+  constexpr std::array<const char*, 3> of_launchers = {"SLURM_STEP_ID", "PMIX_RANK", "PMI_RANK"};
+  return std::ranges::none_of(of_launchers, [&](const char* variable) { return variables(variable).has_value(); });
+}
+
+/// The launcher that has started other processes than this one, and how many in all.
+struct Launched {
+  const Launcher* launcher = nullptr;
+  int processes = 1;
+};
+
+Launched launched_by(const EnvironmentVariables& variables) {
+  for (const Launcher& launcher : launchers) {
+    const std::optional<int> started = whole_number(variables(launcher.variable).value_or(""));
+    if (started && *started != 0) return {&launcher, *started};
+  }
+  return {};
+}
 
 }  // namespace
 
 void check_launch(int ranks, const EnvironmentVariables& variables) {
-  if (ranks != 1) return;
-  for (const Launcher& launcher : launchers) {
-    const std::optional<int> started = whole_number(variables(launcher.variable).value_or(""));
-    if (started == 1) return;
-    if (!started || *started == 0) continue;
-    throw Error(
-        ErrorCode::invalid_environment,
-        fmt::format("{} {} processes ({}={}), but MPI knows of this one alone, and each would work for itself: {}",
-                    launcher.who, *started, launcher.variable, *started, launcher.remedy));
-  }
+  const auto [launcher, processes] = launched_by(variables);
+  if (ranks != 1 || processes == 1) return;
+  if (launcher == &launchers.back() && started_by_hand(variables)) return;
+  throw Error(
+      ErrorCode::invalid_environment,
+      fmt::format("{} {} processes ({}={}), but MPI knows of this one alone, and each would work for itself: {}",
+                  launcher->who, processes, launcher->variable, processes, launcher->remedy));
+}
+
+std::string launch_note(int ranks, const EnvironmentVariables& variables) {
+  const auto [launcher, processes] = launched_by(variables);
+  if (ranks != 1 || processes == 1 || launcher != &launchers.back()) return "";
+  return fmt::format("; the Slurm job is for {} processes ({}={}): start the program with srun or mpirun to use them all",
+                     processes, launcher->variable, processes);
 }
 
 }  // namespace chorus

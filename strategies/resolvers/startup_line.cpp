@@ -18,7 +18,7 @@ std::string startup_line(std::string_view strategy, const ClusterResolver& resol
   std::vector<RankReport> reports(static_cast<std::size_t>(comm.size()));
   allgather(comm, std::array{report_of(resolver, local_replicas)}, reports);
   check_agreement(reports);
-  return startup_text(strategy, resolver, local_replicas);
+  return startup_text(strategy, resolver, local_replicas) + launch_note(comm.size(), variables);
 }
 
 }  // namespace chorus

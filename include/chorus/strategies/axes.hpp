@@ -112,12 +112,21 @@ template <class Less, Leaf T, class Across>
   return result;
 }
 
-/// The tensors or IndexedSlices of several components' structures, one list for each leaf.
-/// Throws   Error{mismatch} where the structures differ.
-[[nodiscard]] CHORUS_API std::vector<std::vector<TensorRef>> transposed(
-    const std::vector<std::vector<NamedTensor>>& components, const char* function);
-[[nodiscard]] CHORUS_API std::vector<ReplicaSlices> transposed(const std::vector<std::vector<NamedSlices>>& components,
-                                                               const char* function);
+/// Throws Error{mismatch}, which names the first leaf that only one of replica 0 and replica `replica` has.
+[[noreturn]] CHORUS_API void reject_structures(const std::vector<std::string>& leaves_of_first, std::size_t replica,
+                                               const std::vector<std::string>& leaves, const char* function);
+
+/// The structure_number of all `components`.
+/// Throws   Error{mismatch} where their structures differ.
+template <Structure T>
+std::uint64_t checked_structure(std::span<T> components, const char* function) {
+  const std::uint64_t first = structure_number(components.front());
+  for (std::size_t replica = 1; replica < components.size(); ++replica) {
+    if (structure_number(components[replica]) == first) continue;
+    reject_structures(paths_of(components.front()), replica, paths_of(components[replica]), function);
+  }
+  return first;
+}
 
 /// The leaves of the components of a distributed value, one list of components for each leaf.
 struct ReplicaLeaves {
@@ -127,13 +136,16 @@ struct ReplicaLeaves {
 /// Throws   Error{mismatch} where the structures differ.
 template <Structure T>
 [[nodiscard]] ReplicaLeaves leaves_of_components(std::span<T> components, const char* function) {
-  std::vector<std::vector<NamedTensor>> tensors;
-  std::vector<std::vector<NamedSlices>> slices;
+  checked_structure(components, function);
+  ReplicaLeaves all;
   for (T& component : components) {
-    tensors.push_back(tensors_of(component));
-    slices.push_back(slices_of(component));
+    LeafRefs leaves = leaves_of(component);
+    all.tensors.resize(leaves.tensors.size());
+    all.slices.resize(leaves.slices.size());
+    for (std::size_t i = 0; i < leaves.tensors.size(); ++i) all.tensors[i].push_back(std::move(leaves.tensors[i]));
+    for (std::size_t i = 0; i < leaves.slices.size(); ++i) all.slices[i].push_back(leaves.slices[i]);
   }
-  return {transposed(tensors, function), transposed(slices, function)};
+  return all;
 }
 
 /// Throws   Error{invalid_argument} unless all elements are zero: what is the same on each of `replicas` replicas has

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <string>
@@ -27,28 +28,33 @@ namespace detail {
 CHORUS_API void gather_rows(const TensorRef& from, std::span<const std::size_t> rows, const TensorRef& to,
                             std::size_t first);
 
+/// The paths of the leaves, for messages: called where there is one.
+using Paths = std::function<std::vector<std::string>()>;
+
 /// The length of the first dimension of all `leaves`.
 /// Throws   Error{invalid_argument}, which names two of them, where they differ.
-CHORUS_API std::size_t common_rows(const std::vector<NamedTensor>& leaves);
+CHORUS_API std::size_t common_rows(const std::vector<TensorRef>& leaves, const Paths& paths);
 
-/// Throws   Error{invalid_argument} unless `row` has the type and shape of each of the rows of `batch`.
-CHORUS_API void check_row(const NamedTensor& row, const TensorRef& batch, std::size_t element);
+/// Throws   Error{invalid_argument} unless `row`, the leaf number `leaf`, has the type and shape of each of the rows of
+///          `batch`.
+CHORUS_API void check_row(const TensorRef& row, const TensorRef& batch, std::size_t element, std::size_t leaf,
+                          const Paths& paths);
 CHORUS_API void check_leaves(std::size_t of_batch, std::size_t of_element);
 
 /// What TensorRef has no type for: memory that is only read.
 template <class T>
-std::vector<NamedTensor> tensors_to_read(const T& structure) {
+std::vector<TensorRef> tensors_to_read(const T& structure) {
   return tensors_of(const_cast<T&>(structure));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
 
 template <BatchStructure B>
 void gather(const B& from, std::span<const std::size_t> rows, B& to, std::size_t first) {
-  const std::vector<NamedTensor> sources = tensors_to_read(from);
-  const std::vector<NamedTensor> targets = tensors_of(to);
+  const std::vector<TensorRef> sources = tensors_to_read(from);
+  const std::vector<TensorRef> targets = tensors_of(to);
   check_leaves(targets.size(), sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!rows.empty()) check_row(sources[i], targets[i].tensor, rows.front());
-    gather_rows(sources[i].tensor, rows, targets[i].tensor, first);
+    if (!rows.empty()) check_row(sources[i], targets[i], rows.front(), i, [&] { return paths_of(from); });
+    gather_rows(sources[i], rows, targets[i], first);
   }
 }
 
@@ -64,7 +70,7 @@ inline std::vector<std::size_t> numbers(std::size_t first, std::size_t count) {
 /// Throws   Error{invalid_argument}, which names two leaves, where they have different numbers of rows.
 template <BatchStructure B>
 [[nodiscard]] std::size_t row_count(const B& batch) {
-  return detail::common_rows(detail::tensors_to_read(batch));
+  return detail::common_rows(detail::tensors_to_read(batch), [&] { return paths_of(batch); });
 }
 
 /// A batch of `rows` rows, zero everywhere, which are otherwise as those of `like`.

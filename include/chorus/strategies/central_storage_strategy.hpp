@@ -16,7 +16,8 @@ class CHORUS_API CentralStorageStrategy final : public Strategy {
   /// `compute_devices`: empty: all that this process may use. `parameter_device`: none: the first of them.
   /// Throws   Error{invalid_argument} where a device is named twice.
   explicit CentralStorageStrategy(std::vector<Device> compute_devices = {},
-                                  const std::optional<Device>& parameter_device = {});
+                                  const std::optional<Device>& parameter_device = {},
+                                  const CommunicationOptions& options = {});
 };
 
 }  // namespace chorus

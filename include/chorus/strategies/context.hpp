@@ -7,6 +7,7 @@
 
 namespace chorus {
 
+struct CommunicationOptions;
 class ReplicaContext;
 class Strategy;
 
@@ -31,8 +32,9 @@ struct StrategyContext {
   Strategy* strategy = nullptr;       ///< null: the default one
   ReplicaContext* replica = nullptr;  ///< null: cross-replica, or the default replica where there is no strategy
   bool cross_replica = false;
-  std::optional<int> update_replica = {};  ///< in the function of an update: whose component it updates
-  bool scoped = false;                     ///< came by a scope or a run, not by set_strategy
+  std::optional<int> update_replica = {};         ///< in the function of an update: whose component it updates
+  bool scoped = false;                            ///< came by a scope or a run, not by set_strategy
+  const CommunicationOptions* options = nullptr;  ///< in a run: those of its RunOptions
 };
 
 /// Puts this thread in `context` as long as it lives, then back into the one before, also when an exception passes.

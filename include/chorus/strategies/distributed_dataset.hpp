@@ -70,12 +70,13 @@ class DistributedIterator {
     std::exception_ptr failure;
     try {
       step = steps_->next();
+      prepare_padding(step);
     } catch (...) {
       failure = std::current_exception();
       steps_.reset();
     }
-    if (!step) step.emplace();
-    detail::LocalCounts counts{.all = step->all, .failed = failure != nullptr};
+    if (!step || failure) step.emplace();
+    detail::LocalCounts counts{.all = step->all, .failure = detail::text_of(failure)};
     std::vector<std::size_t> sizes = count(step->batches, counts);
     const std::optional<std::size_t> rows = agreed(counts, failure);
     if (!rows) return std::nullopt;
@@ -109,18 +110,19 @@ class DistributedIterator {
     return rows;
   }
 
+  /// Makes a batch without rows, before the workers agree: reading for it may fail.
+  void prepare_padding(const std::optional<detail::LocalStep<B>>& step) {
+    if (none_ || (!step && layout_.workers == 1)) return;
+    none_ = step && !step->batches.empty() ? zero_rows(step->batches.front(), 0) : without_rows();
+  }
   /// Gives replicas without a batch one without rows.
   void pad(std::vector<B>& batches) {
-    if (!none_ && !batches.empty()) none_ = zero_rows(batches.front(), 0);
-    while (batches.size() < static_cast<std::size_t>(layout_.local_replicas)) {
-      if (!none_) none_ = without_rows();
-      batches.push_back(*none_);
-    }
+    while (batches.size() < static_cast<std::size_t>(layout_.local_replicas)) batches.push_back(*none_);
   }
   B without_rows() const {
     if (const std::optional<B> batch = example_()) return zero_rows(*batch, 0);
     B batch{};
-    for_each_leaf(batch, [](auto& leaf, const std::string& /*path*/) {
+    for_each_leaf(batch, [](auto& leaf, const LeafPath& /*path*/) {
       using Traits = LeafTraits<std::remove_reference_t<decltype(leaf)>>;
       leaf = Traits::make(Shape(Traits::rank, 0));
     });
@@ -153,18 +155,24 @@ class DistributedDataset {
   /// Shapes   `dataset` is batched and describes the same data on every worker; `workers` has the workers as ranks, and
   ///          may be left out where there is one.
   /// Throws   Error{invalid_argument} where the dataset is not batched, has no files or fewer than workers for
-  ///          AutoShardPolicy::file, or the arguments do not fit together; Error{not_supported} for
-  ///          InputReplicationMode::per_replica.
+  ///          AutoShardPolicy::file, or the arguments do not fit together, or another worker throws;
+  ///          Error{not_supported} for InputReplicationMode::per_replica.
+  /// Order    called by all workers.
   DistributedDataset(const Dataset<B>& dataset, const ReplicaLayout& layout,
                      std::optional<Communicator> workers = std::nullopt, InputOptions options = {})
       : DistributedDataset(layout, std::move(workers), std::move(options)) {
-    state_->division = detail::divide(dataset.stage()->facts(), layout, state_->options);
-    state_->stages = {dataset.stage()};
-    state_->divided = true;
+    together([&] {
+      state_->division = detail::divide(dataset.stage()->facts(), layout, state_->options);
+      state_->stages = {dataset.stage()};
+      state_->divided = true;
+    });
   }
 
   /// The batches that make_dataset(InputContext) gives, as they are: it is called once on each worker, whose replicas
   /// take the batches in turn, or for each replica, and sees itself to which data it takes.
+  /// Order    called by all workers.
+  /// Throws   what the function throws, and on the other workers Error{invalid_argument} with its text;
+  ///          Error{not_supported} where the options tell how to divide batches.
   template <class Function>
   [[nodiscard]] static DistributedDataset from_function(const Function& make_dataset, const ReplicaLayout& layout,
                                                         std::optional<Communicator> workers = std::nullopt,
@@ -173,24 +181,31 @@ class DistributedDataset {
     State& state = *distributed.state_;
     const bool each = state.options.replication_mode == InputReplicationMode::per_replica;
     const int calls = each ? layout.local_replicas : 1;
-    std::vector<detail::PipelineFacts> facts;
-    for (int call = 0; call < calls; ++call) {
-      const Dataset<B> dataset =
-          make_dataset(InputContext{layout.workers * calls, layout.worker * calls + call, layout.replicas()});
-      state.stages.push_back(dataset.stage());
-      facts.push_back(dataset.stage()->facts());
-    }
-    state.division = detail::keep_whole(facts, layout, state.options);
+    distributed.together([&] {
+      std::vector<detail::PipelineFacts> facts;
+      for (int call = 0; call < calls; ++call) {
+        const Dataset<B> dataset =
+            make_dataset(InputContext{layout.workers * calls, layout.worker * calls + call, layout.replicas()});
+        state.stages.push_back(dataset.stage());
+        facts.push_back(dataset.stage()->facts());
+      }
+      state.division = detail::keep_whole(facts, layout, state.options);
+    });
     return distributed;
   }
 
   /// Starts epoch `epoch`: it tells only how Reshuffle::each_epoch shuffles. Not collective, but what follows is.
   [[nodiscard]] DistributedIterator<B> iterate(std::uint64_t epoch) const {
     const auto state = state_;
-    auto steps = make_steps(epoch);
-    if (state->options.per_replica_buffer_size > 0) {
-      using Prefetch = detail::PrefetchCursor<detail::LocalStep<B>>;
-      steps = std::make_unique<Prefetch>(std::move(steps), state->options.per_replica_buffer_size);
+    typename DistributedIterator<B>::Steps steps;
+    try {
+      steps = make_steps(epoch);
+      if (state->options.per_replica_buffer_size > 0) {
+        using Prefetch = detail::PrefetchCursor<detail::LocalStep<B>>;
+        steps = std::make_unique<Prefetch>(std::move(steps), state->options.per_replica_buffer_size);
+      }
+    } catch (...) {  // told in the first step, where the others are
+      steps = std::make_unique<detail::FailedSteps<B>>(std::current_exception());
     }
     const auto example = [state]() -> std::optional<B> {
       return state->divided ? detail::Running<B>(state->stages.front(), {})->next() : std::nullopt;
@@ -239,6 +254,18 @@ class DistributedDataset {
     detail::check_distribution(layout, workers, options);
     if (layout.workers == 1) workers.reset();
     state_ = std::make_shared<State>(layout, std::move(workers), std::move(options));
+  }
+
+  /// make(), where all workers or none succeed.
+  template <class Make>
+  void together(const Make& make) {
+    std::exception_ptr failure;
+    try {
+      make();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    detail::agree_on_start(state_->workers, failure);
   }
 
   [[nodiscard]] typename DistributedIterator<B>::Steps make_steps(std::uint64_t epoch) const {

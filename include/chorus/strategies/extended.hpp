@@ -20,6 +20,7 @@
 
 namespace chorus {
 
+class MultiStepContext;
 class Strategy;
 template <Leaf T>
 class Variable;
@@ -34,6 +35,12 @@ struct StrategyParts {
   std::unique_ptr<CrossDeviceOps> cross_device_ops = {};  ///< null: CollectiveAllReduce
   CommunicationOptions communication_options = {};
   std::shared_ptr<const ClusterResolver> cluster_resolver = {};
+};
+
+/// Where something lies that belongs to several variables.
+struct NonSlotDevices {
+  std::vector<Device> devices = {};  ///< empty for the default strategy, which has none
+  std::string variable = {};         ///< in the default strategy the first one's name in the order of the alphabet
 };
 
 /// The lower-level side of a strategy: Strategy::extended.
@@ -58,9 +65,8 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] ReplicaGroup& group() noexcept { return group_; }
   [[nodiscard]] const ReplicaGroup& group() const noexcept { return group_; }
   [[nodiscard]] CrossDeviceOps& cross_device_ops() noexcept { return *parts_.cross_device_ops; }
-  [[nodiscard]] const CommunicationOptions& communication_options() const noexcept {
-    return parts_.communication_options;
-  }
+  /// Those of the strategy; in a run, with what its RunOptions set.
+  [[nodiscard]] CommunicationOptions communication_options() const noexcept;
   /// The same with those of one call.
   /// Throws   Error{invalid_argument} where they contradict each other.
   [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
@@ -75,7 +81,8 @@ class CHORUS_API StrategyExtended {
   template <Structure T>
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
     check_cross_replica("reduce_to");
-    reduce_components(op, detail::leaves_of_components(value.values(), "reduce_to"), options);
+    group_.together(
+        [&] { reduce_components(op, detail::leaves_of_components(value.values(), "reduce_to"), options); });
     return Mirrored<T>(value.layout(), {value.values().begin(), value.values().end()});
   }
   /// The same of several, which are sent together.
@@ -86,14 +93,44 @@ class CHORUS_API StrategyExtended {
   template <Leaf T>
   [[nodiscard]] Mirrored<T> broadcast_to(T value) {
     check_cross_replica("broadcast_to");
-    broadcast(tensor_ref(value));
+    group_.together([&] { broadcast(tensor_ref(value)); });
     const ReplicaLayout layout = group_.layout();
     return Mirrored<T>(layout, std::vector<T>(static_cast<std::size_t>(layout.local_replicas), value));
   }
   /// Calls `function(component, args...)` for every component of `variable` on this worker; a distributed argument
-  /// gives its own component for each. In a replica all replicas call, and it is done once for all.
+  /// gives its own component for each. In a replica all replicas call, and it is done once for all. Returns what the
+  /// function has returned, a std::vector in the order of the components; nothing where it returns nothing.
+  /// Throws   Error{invalid_argument} where `variable` belongs to another strategy.
   template <Leaf T, class Function, class... Args>
-  void update(const Variable<T>& variable, Function&& function, Args&&... args);
+  auto update(const Variable<T>& variable, Function&& function, Args&&... args);
+  /// Where something is kept that belongs to several variables, such as an optimizer's count of steps.
+  template <Leaf... T>
+  [[nodiscard]] NonSlotDevices non_slot_devices(const Variable<T>&... variables) const;
+  /// Calls `function(args...)` once for each of the devices `where`, as update does for each component.
+  /// Throws   Error{invalid_argument} where they are not this strategy's.
+  template <class Function, class... Args>
+  auto update_non_slot(const NonSlotDevices& where, Function&& function, Args&&... args);
+  /// The variable that `component` is a component of, on this worker; none where it is of no variable.
+  template <Leaf T>
+  [[nodiscard]] std::optional<Variable<T>> value_container(const T& component) const;
+  /// A variable is its own.
+  template <Leaf T>
+  [[nodiscard]] Variable<T> value_container(const Variable<T>& variable) const {
+    return variable;
+  }
+  /// Calls `function(outputs, step)` for the next `iterations` steps of `iterator`, a DistributedIterator, or as many
+  /// as there are, in the scope of this strategy: it runs the replicas. Returns what the steps have put in `outputs`,
+  /// which holds at first what is given. Include chorus/strategies/multi_step_context.hpp.
+  /// Throws   Error{invalid_argument} where `iterations` is less than 0; what `function` and `iterator` throw.
+  template <class Function, class Iterator>
+  MultiStepContext run_steps(const Function& function, Iterator& iterator, int iterations, MultiStepContext outputs);
+  template <class Function, class Iterator>
+  auto run_steps(const Function& function, Iterator& iterator, int iterations = 1) {
+    return run_steps(function, iterator, iterations, {});
+  }
+  /// How the losses of the replicas are joined: get_loss_reduction.
+  [[nodiscard]] ReduceOp loss_reduction() const noexcept { return loss_reduction_; }
+  void set_loss_reduction(ReduceOp op);
   /// True where `variable` was made in the scope of this strategy.
   template <Leaf T>
   [[nodiscard]] bool variable_created_in_scope(const Variable<T>& variable) const {
@@ -113,10 +150,13 @@ class CHORUS_API StrategyExtended {
   void check_components(std::size_t components, const char* function) const;
   [[noreturn]] void reject_variable(const std::string& name, const Strategy& owner) const;
   void check_placed(const char* function) const;
+  void check_non_slot(const NonSlotDevices& where) const;
+  static void check_iterations(int iterations);
 
   StrategyParts parts_;
   ReplicaGroup group_;
   Strategy* strategy_ = nullptr;
+  ReduceOp loss_reduction_ = ReduceOp::sum;
 };
 
 }  // namespace chorus

@@ -62,7 +62,12 @@ template <Number T>
   return static_cast<T>(loss / static_cast<T>(detail::replicas_of_this_one("scale_regularization")));
 }
 
-/// How the losses of the replicas are joined: by their sum, as each is a share of the average.
-[[nodiscard]] constexpr ReduceOp get_loss_reduction() noexcept { return ReduceOp::sum; }
+/// How the losses of the replicas of this thread's strategy are joined: by their sum, as average_loss gives each its
+/// share of the average, unless set_loss_reduction has said otherwise: strategy.reduce(get_loss_reduction(), losses).
+[[nodiscard]] CHORUS_API ReduceOp get_loss_reduction() noexcept;
+/// For programs whose replicas compute the mean over their own examples: ReduceOp::average. It changes what
+/// get_loss_reduction returns for this thread's strategy, and no computation. Called by all workers.
+/// Throws   Error{invalid_argument} for other operations than sum and average; Error{wrong_context} in a replica.
+CHORUS_API void set_loss_reduction(ReduceOp op);
 
 }  // namespace chorus

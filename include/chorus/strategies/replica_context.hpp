@@ -10,6 +10,7 @@
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -87,8 +88,8 @@ class CHORUS_API ReplicaContext {
   ///
   /// Order    every replica of this worker calls, at the same place of the program.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{mismatch} on every replica where they
-  ///          call at different places, or where some have ended; what `function` throws, the other replicas
-  ///          Error{revoked} with its text.
+  ///          call at different places, or where some have ended; what `function` throws, on every replica of this
+  ///          worker.
   template <class Function, class... Args>
   auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here());
 
@@ -134,26 +135,51 @@ auto ReplicaContext::merge_call(Function&& function, std::tuple<Args...> args, c
   } brought{args};
 
   const auto call = [&](const std::vector<const void*>& all) {
-    const ContextGuard guard({.strategy = current_context().strategy, .cross_replica = true, .scoped = true});
     const auto merged = [&]<std::size_t I>(std::integral_constant<std::size_t, I> /*number*/) {
       std::vector<std::tuple_element_t<I, std::tuple<Args...>>> values;
       for (const void* one : all) values.push_back(std::move(std::get<I>(static_cast<const Brought*>(one)->args)));
       return PerReplica(layout(), std::move(values));
     };
-    [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
-      if constexpr (returns)
-        brought.result = std::invoke(function, strategy_, merged(std::integral_constant<std::size_t, I>())...);
-      else
-        std::invoke(function, strategy_, merged(std::integral_constant<std::size_t, I>())...);
-    }
-    (std::index_sequence_for<Args...>());
+    const auto merge_all = [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      const ReplicaGroup::Reading reading(group());
+      return std::tuple(merged(std::integral_constant<std::size_t, I>())...);
+    };
+    auto values = merge_all(std::index_sequence_for<Args...>());
+    StrategyContext context = current_context();
+    context.replica = nullptr;
+    context.cross_replica = true;
+    const ContextGuard guard(context);
+    const auto invoke = [&](auto&... each) -> decltype(auto) {
+      return std::invoke(function, strategy_, std::move(each)...);
+    };
+    if constexpr (returns)
+      brought.result = std::apply(invoke, values);
+    else
+      std::apply(invoke, values);
   };
 
   const std::vector<const void*> all = group().meet(local_replica_, {"merge_call", where}, &brought);
-  if (local_replica_ == 0) call(all);
-  group().meet(local_replica_, {"the end of merge_call", where});
+  std::exception_ptr failure;
+  try {
+    if (local_replica_ == 0) call(all);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const auto ends =
+      group().meet(local_replica_, {"the end of merge_call", where}, failure != nullptr ? &failure : nullptr);
+  if (ends.front() != nullptr) {
+    {
+      const ReplicaGroup::Reading reading(group());
+      failure = *static_cast<const std::exception_ptr*>(ends.front());
+    }
+    group().meet(local_replica_, {"the failure of merge_call", where});
+    std::rethrow_exception(failure);
+  }
   if constexpr (returns) {
-    auto mine = detail::part_of(*static_cast<const Brought*>(all.front())->result, local_replica_);
+    auto mine = [&] {
+      const ReplicaGroup::Reading reading(group());
+      return detail::part_of(*static_cast<const Brought*>(all.front())->result, local_replica_);
+    }();
     group().meet(local_replica_, {"the result of merge_call", where});
     return mine;
   }

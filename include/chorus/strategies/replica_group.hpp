@@ -3,11 +3,14 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/device.hpp>
+#include <chorus/error.hpp>
 #include <chorus/export.hpp>
 #include <chorus/strategies/call_site.hpp>
 #include <chorus/strategies/values.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,14 +40,32 @@ class CHORUS_API ReplicaGroup {
   [[nodiscard]] const Communicator& local(int local_replica) const;
   /// The communicator of the workers, for their first replicas; null where there is one only.
   ///
-  /// Order    called by all workers, outside of runs: after a run that has failed the first call makes a new one.
+  /// Order    called by all workers, outside of runs: after a run or a collective that has failed the first call makes
+  /// a
+  ///          new one.
   [[nodiscard]] const Communicator* workers() const;
 
   /// Calls `body(local replica)` for every replica of this worker, at the same time, and returns when all have ended on
   /// all workers. Called by all workers.
-  /// Throws   what the first replica that failed has thrown; on the other workers Error{revoked} with its text. The
-  ///          other replicas get the error where they wait for the one that failed; afterwards the group works again.
-  void run(const std::function<void(int)>& body);
+  ///
+  /// `structure()`, where it is given, is called once on each worker after its replicas: it checks what they have made,
+  /// and returns a number that is the same on all workers whose replicas have made the same structure.
+  /// Throws   what the first replica that failed, or `structure`, has thrown; on the other workers Error{revoked} with
+  ///          its text; Error{mismatch} on all workers where the structures differ. The other replicas get the error
+  ///          where they wait for the one that failed; afterwards the group works again.
+  void run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure = {});
+
+  /// body(), which all workers call outside of runs. Where it throws on this worker the others get Error{revoked} with
+  /// the text, where they wait in a collective, or else from the next one; afterwards the group works again.
+  template <class Body>
+  decltype(auto) together(const Body& body) {
+    try {
+      return body();
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  }
 
   /// Where a replica has come to, for the others to compare with.
   struct Place {
@@ -52,15 +73,50 @@ class CHORUS_API ReplicaGroup {
     CallSite where = {};
     std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: CHORUS_TIMEOUT decides
   };
-  /// Waits until all local replicas have come to the same place, and gives what each of them has brought. Called by
-  /// every replica's thread in `run`.
+  /// Waits until all local replicas have come to the same place, and gives what each of them has brought: to be looked
+  /// at while a Reading lives, and before the next meeting. Called by every replica's thread in `run`.
   /// Throws   Error{mismatch} on every replica where they have come to different places, or some have ended;
   ///          Error{timeout} where one does not come.
   std::vector<const void*> meet(int local_replica, const Place& place, const void* brought = nullptr) const;
 
+  /// Says what the replica is about to do, so that messages can.
+  void come_to(int local_replica, const char* what) const;
+  /// body(), in which every local replica calls the same collectives of `local`. Where they are not the same,
+  /// Error{mismatch} tells where the replicas have come to.
+  template <class Body>
+  void collectively(const Body& body) const {
+    try {
+      body();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::mismatch) reject_different_places();
+      throw;
+    }
+  }
+
+  /// While it lives what the replicas have brought to a meeting stays: one that fails in the next meeting waits before
+  /// its stack is unwound. Made after `meet`, and ended before the next.
+  class CHORUS_API Reading {
+   public:
+    /// Throws   Error{revoked} where a replica has failed since.
+    explicit Reading(const ReplicaGroup& group);
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+    ~Reading();
+
+   private:
+    void end() noexcept;
+    std::atomic<std::uint32_t>& readers_;
+  };
+
  private:
   struct State;
   void end(const std::function<void(int)>& body, int local_replica);
+  /// Throws Error{mismatch} where the local replicas are in different places.
+  void reject_different_places() const;
+  /// Ends the run: agrees with the other workers that all is well, or throws.
+  void end_with_workers(const std::function<std::uint64_t()>& structure);
+  /// In a catch block, outside of runs: tells the other workers what is being thrown.
+  void give_up();
   std::unique_ptr<State> state_;
 };
 

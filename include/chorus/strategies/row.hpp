@@ -45,7 +45,7 @@ class Row {
     // With a first dimension of length 1 it is the same memory in either order.
     to.shape.insert(to.shape.begin(), 1);
     const TensorRef from{data_type_of<ScalarOf<LeafType>>(), Traits::order, std::move(shape),
-                         detail::tensors_to_read(leaf).front().tensor.data};
+                         detail::tensors_to_read(leaf).front().data};
     detail::gather_rows(from, std::span(&index, 1), to, 0);
     return slice;
   }
@@ -100,20 +100,21 @@ B stacked_shape(const T& element) {
   if constexpr (!has_aggregate<T>()) {
     if constexpr (std::is_same_v<B, typename BatchOf<T>::Type>) return map_structure(StackedLeaf{}, element);
   }
-  const std::vector<NamedTensor> parts = tensors_to_read(element);
+  const std::vector<TensorRef> parts = tensors_to_read(element);
   B batch{};
   check_leaves(tensors_of(batch).size(), parts.size());
   std::size_t part = 0;
-  for_each_leaf(batch, [&](auto& leaf, const std::string& path) {
+  for_each_leaf(batch, [&](auto& leaf, const LeafPath& path) {
     using Traits = LeafTraits<std::remove_reference_t<decltype(leaf)>>;
-    const TensorRef& tensor = parts[part++].tensor;
+    const TensorRef& tensor = parts[part++];
     Shape shape = tensor.shape;
     shape.insert(shape.begin(), 0);
     if (shape.size() == Traits::rank && tensor.type == data_type_of<typename Traits::Scalar>()) {
       leaf = Traits::make(shape);
       return;
     }
-    throw Error(ErrorCode::invalid_argument, "Dataset::batch: " + path + " of the batch does not have the type of " +
+    throw Error(ErrorCode::invalid_argument, "Dataset::batch: " + path.text() +
+                                                 " of the batch does not have the type of " +
                                                  "the elements' part of shape " + to_string(tensor.shape) +
                                                  ", or not one dimension more: give both the same numbers");
   });
@@ -128,15 +129,16 @@ B stack(std::span<const T> elements, std::size_t first, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) batch[i] = elements[first + i];
     return batch;
   }
-  const std::vector<NamedTensor> targets = tensors_of(batch);
+  const std::vector<TensorRef> targets = tensors_of(batch);
   const std::size_t only[] = {0};
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<NamedTensor> parts = tensors_to_read(elements[first + i]);
+    const T& element = elements[first + i];
+    std::vector<TensorRef> parts = tensors_to_read(element);
     check_leaves(targets.size(), parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      parts[part].tensor.shape.insert(parts[part].tensor.shape.begin(), 1);
-      check_row(parts[part], targets[part].tensor, i);
-      gather_rows(parts[part].tensor, only, targets[part].tensor, i);
+      parts[part].shape.insert(parts[part].shape.begin(), 1);
+      check_row(parts[part], targets[part], i, part, [&] { return paths_of(element); });
+      gather_rows(parts[part], only, targets[part], i);
     }
   }
   return batch;

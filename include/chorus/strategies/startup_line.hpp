@@ -16,6 +16,8 @@ namespace chorus {
 ///
 ///   chorus: multi-worker mirrored: 4 workers x 2 replicas = 8 replicas in sync on 2 hosts; this is worker 0
 ///
+/// A program that runs alone, without a launcher, in a Slurm job for several processes is told so in the line.
+///
 /// Shapes   `comm` has the tasks that compute together (chief and workers), each with a resolver of the same cluster;
 ///          `strategy`, as it stands in the line, and `local_replicas`, 1 or more, are the same on every rank.
 /// Order    a collective over `comm`.

@@ -12,11 +12,13 @@
 #include <chorus/strategies/input_options.hpp>
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/replica_group.hpp>
+#include <chorus/strategies/run_options.hpp>
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,9 +60,15 @@ class CHORUS_API Strategy {
   ///
   /// Order    called by all workers, not in a replica. Returns when the replicas of all workers have ended.
   /// Throws   Error{wrong_context} in a replica or in the scope of another strategy; what the first replica that failed
-  ///          has thrown, on all workers; Error{mismatch} where the replicas return structures of tensors that differ.
+  ///          has thrown, on other workers Error{revoked} with its text; Error{mismatch} on all workers where the
+  ///          replicas return structures of tensors that differ.
   template <class Function, class... Args>
-  auto run(Function&& function, Args&&... args);
+  requires(!std::same_as<std::remove_cvref_t<Function>, RunOptions>) auto run(Function&& function, Args&&... args) {
+    return run(RunOptions{}, std::forward<Function>(function), std::forward<Args>(args)...);
+  }
+  /// The same with options for this run: run({.communication = {.timeout = 5s}}, function, args...).
+  template <class Function, class... Args>
+  auto run(const RunOptions& options, Function&& function, Args&&... args);
 
   /// Gives every worker the reduction over all replicas of `value`: sum, average, min or max of tensors of one shape,
   /// sum or average of IndexedSlices, or of structures of them.
@@ -88,6 +96,13 @@ class CHORUS_API Strategy {
   ///          have to have a part of it.
   template <Structure T>
   requires(!detail::Distributed<T>) [[nodiscard]] T reduce(ReduceOp op, T value);
+
+  template <Structure T>
+  [[nodiscard]] T reduce(ReduceOp op, const Mirrored<T>& value) {
+    return reduce(op, value.get());
+  }
+  template <Leaf T>
+  [[nodiscard]] T reduce(ReduceOp op, const Variable<T>& variable);
 
   /// Gives every worker the tensors of all replicas, one after the other along the dimension `axis` (from the last
   /// where it is negative), in the order of the replicas. Other dimensions must be equal. Throws   Error{wrong_context}
@@ -144,7 +159,8 @@ class CHORUS_API Strategy {
   void check_cross_replica(const char* function, const char* instead) const;
   /// For input, so that a failed run does not end it.
   [[nodiscard]] std::optional<Communicator> input_workers() const;
-  void run_replicas(const std::function<void(int)>& body);
+  void run_replicas(const RunOptions& options, const std::function<void(int)>& body,
+                    const std::function<std::uint64_t()>& structure = {});
   [[noreturn]] void reject_gathering_slices() const;
   void gather_components(const ReplicaTensors& components, int axis,
                          const std::function<TensorRef(const Shape&)>& make);
@@ -153,19 +169,28 @@ class CHORUS_API Strategy {
 };
 
 template <class Function, class... Args>
-auto Strategy::run(Function&& function, Args&&... args) {
+auto Strategy::run(const RunOptions& options, Function&& function, Args&&... args) {
   using Result = decltype(std::invoke(function, detail::component_of(args, 0)...));
   if constexpr (std::is_void_v<Result>) {
-    run_replicas([&]([[maybe_unused]] int replica) { std::invoke(function, detail::component_of(args, replica)...); });
+    run_replicas(options,
+                 [&]([[maybe_unused]] int replica) { std::invoke(function, detail::component_of(args, replica)...); });
   } else {
     std::vector<std::optional<std::decay_t<Result>>> results(static_cast<std::size_t>(layout().local_replicas));
-    run_replicas([&](int replica) {
+    const auto body = [&](int replica) {
       results[static_cast<std::size_t>(replica)] = std::invoke(function, detail::component_of(args, replica)...);
-    });
+    };
     std::vector<std::decay_t<Result>> values;
-    for (auto& result : results) values.push_back(std::move(*result));
+    const auto take_results = [&] {
+      for (auto& result : results) values.push_back(std::move(*result));
+    };
     if constexpr (detail::is_walkable<std::decay_t<Result>>() && !Leaf<std::decay_t<Result>>) {
-      std::ignore = detail::leaves_of_components(std::span(values), "Strategy::run");
+      run_replicas(options, body, [&] {
+        take_results();
+        return detail::checked_structure(std::span(values), "Strategy::run");
+      });
+    } else {
+      run_replicas(options, body);
+      take_results();
     }
     return PerReplica(layout(), std::move(values));
   }
@@ -174,7 +199,8 @@ auto Strategy::run(Function&& function, Args&&... args) {
 template <Structure T>
 T Strategy::reduce(ReduceOp op, PerReplica<T> value) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
-  extended_->reduce_components(op, detail::leaves_of_components(value.values(), "Strategy::reduce"), {});
+  extended_->group().together(
+      [&] { extended_->reduce_components(op, detail::leaves_of_components(value.values(), "Strategy::reduce"), {}); });
   return std::move(value[0]);
 }
 

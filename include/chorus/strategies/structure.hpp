@@ -9,6 +9,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <tuple>
@@ -85,62 +86,68 @@ consteval bool is_walkable() {
 }
 }  // namespace detail
 
+/// Where a part of a structure is. Its text is made where it is asked for, which is in messages only.
+class LeafPath {
+ public:
+  /// Of the whole structure.
+  LeafPath() noexcept = default;
+  /// As in "[1].field0[images]"; empty for the whole structure.
+  [[nodiscard]] std::string text() const {
+    std::string whole = outer_ != nullptr ? outer_->text() : "";
+    if (part_ != nullptr) whole.append(part_(*this));
+    return whole;
+  }
+
+  // A part of what is here, which outlives it.
+  [[nodiscard]] LeafPath element(std::size_t number) const noexcept {
+    return {this, number, nullptr, [](const LeafPath& path) { return bracketed(std::to_string(path.number_)); }};
+  }
+  template <class Key>
+  [[nodiscard]] LeafPath entry(const Key& key) const noexcept {
+    return {this, 0, &key,
+            [](const LeafPath& path) { return bracketed(detail::key_text(*static_cast<const Key*>(path.key_))); }};
+  }
+  [[nodiscard]] LeafPath field(std::size_t number) const noexcept {
+    return {this, number, nullptr,
+            [](const LeafPath& path) { return std::string(".field").append(std::to_string(path.number_)); }};
+  }
+
+ private:
+  using Text = std::string (*)(const LeafPath&);
+  LeafPath(const LeafPath* outer, std::size_t number, const void* key, Text part) noexcept
+      : outer_(outer), number_(number), key_(key), part_(part) {}
+  static std::string bracketed(const std::string& text) { return std::string("[").append(text).append("]"); }
+
+  const LeafPath* outer_ = nullptr;
+  std::size_t number_ = 0;
+  const void* key_ = nullptr;
+  Text part_ = nullptr;
+};
+
 /// Calls `visit(leaf, path)` for every leaf of `structure`, IndexedSlices among them, in the order of its parts; `path`
-/// names the leaf, as in "[1].images", and is empty where `structure` is a leaf itself.
+/// is a LeafPath, which lives as long as the call.
 template <class T, class Visit>
-void for_each_leaf(T& structure, Visit&& visit, const std::string& path = "") {
+void for_each_leaf(T& structure, Visit&& visit, const LeafPath& path = {}) {
   using Plain = std::remove_cv_t<T>;
   if constexpr (Leaf<Plain> || detail::is_indexed_slices<Plain>) {
     visit(structure, path);
   } else if constexpr (detail::is_tuple<Plain>) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (for_each_leaf(std::get<I>(structure), visit, path + "[" + std::to_string(I) + "]"), ...);
+      (for_each_leaf(std::get<I>(structure), visit, path.element(I)), ...);
     }
     (std::make_index_sequence<std::tuple_size_v<Plain>>());
   } else if constexpr (detail::is_sequence<Plain>) {
-    for (std::size_t i = 0; i < structure.size(); ++i) {
-      for_each_leaf(structure[i], visit, path + "[" + std::to_string(i) + "]");
-    }
+    for (std::size_t i = 0; i < structure.size(); ++i) for_each_leaf(structure[i], visit, path.element(i));
   } else if constexpr (detail::is_map<Plain>) {
-    for (auto& [key, part] : structure) for_each_leaf(part, visit, path + "[" + detail::key_text(key) + "]");
+    for (auto& [key, part] : structure) for_each_leaf(part, visit, path.entry(key));
   } else {
     static_assert(detail::Aggregate<Plain>, "a structure is a leaf, tuple, vector, map or aggregate of structures");
     std::size_t number = 0;
-    detail::for_each_field(
-        structure, [&](auto& field) { for_each_leaf(field, visit, path + ".field" + std::to_string(number++)); });
+    detail::for_each_field(structure, [&](auto& field) { for_each_leaf(field, visit, path.field(number++)); });
   }
 }
 
-/// The memory of every leaf of `structure`, with its path.
-struct NamedTensor {
-  TensorRef tensor;
-  std::string path;
-};
-/// Without its IndexedSlices.
-template <Structure T>
-[[nodiscard]] std::vector<NamedTensor> tensors_of(T& structure) {
-  std::vector<NamedTensor> tensors;
-  for_each_leaf(structure, [&]<class L>(L& leaf, const std::string& path) {
-    if constexpr (Leaf<L>) tensors.push_back({tensor_ref(leaf), path});
-  });
-  return tensors;
-}
-
-/// All IndexedSlices of `structure`, with their paths.
-struct NamedSlices {
-  SlicesRef slices;
-  std::string path;
-};
-template <Structure T>
-[[nodiscard]] std::vector<NamedSlices> slices_of(T& structure) {
-  std::vector<NamedSlices> slices;
-  for_each_leaf(structure, [&]<class L>(L& leaf, const std::string& path) {
-    if constexpr (detail::is_indexed_slices<L>) slices.push_back({SlicesRef(leaf), path});
-  });
-  return slices;
-}
-
-/// What a structure is made of without the paths: its tensors and its IndexedSlices, each in their order.
+/// What a structure is made of: its tensors and its IndexedSlices, each in their order.
 struct LeafRefs {
   std::vector<TensorRef> tensors = {};
   std::vector<SlicesRef> slices = {};
@@ -148,7 +155,7 @@ struct LeafRefs {
 template <Structure T>
 [[nodiscard]] LeafRefs leaves_of(T& structure) {
   LeafRefs leaves;
-  for_each_leaf(structure, [&]<class L>(L& leaf, const std::string& /*path*/) {
+  for_each_leaf(structure, [&]<class L>(L& leaf, const LeafPath& /*path*/) {
     if constexpr (Leaf<L>)
       leaves.tensors.push_back(tensor_ref(leaf));
     else
@@ -157,7 +164,53 @@ template <Structure T>
   return leaves;
 }
 
+/// Its tensors only.
+template <Structure T>
+[[nodiscard]] std::vector<TensorRef> tensors_of(T& structure) {
+  return leaves_of(structure).tensors;
+}
+
+/// The paths of all leaves of `structure`, for messages.
+template <Structure T>
+[[nodiscard]] std::vector<std::string> paths_of(T& structure) {
+  std::vector<std::string> paths;
+  for_each_leaf(structure, [&](auto& /*leaf*/, const LeafPath& path) { paths.push_back(path.text()); });
+  return paths;
+}
+
 namespace detail {
+
+/// Adds what can differ between structures of one type, the lengths of vectors and the keys of maps, to `number`.
+template <class T>
+void add_structure(std::uint64_t& number, const T& structure) {
+  const auto add = [&number](std::uint64_t value) { number = (number ^ value) * 0x100000001b3U; };  // FNV-1a
+  if constexpr (Leaf<T> || is_indexed_slices<T>) {
+    return;
+  } else if constexpr (is_tuple<T>) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (add_structure(number, std::get<I>(structure)), ...); }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (is_sequence<T>) {
+    add(structure.size());
+    for (const auto& part : structure) add_structure(number, part);
+  } else if constexpr (is_map<T>) {
+    add(structure.size());
+    for (const auto& [key, part] : structure) {
+      for (const char letter : key_text(key)) add(static_cast<unsigned char>(letter));
+      add_structure(number, part);
+    }
+  } else {
+    for_each_field(structure, [&](const auto& field) { add_structure(number, field); });
+  }
+}
+
+/// A number that is the same, on every machine, for two structures of one type whose vectors have the same lengths and
+/// whose maps have the same keys.
+template <Structure T>
+[[nodiscard]] std::uint64_t structure_number(const T& structure) {
+  std::uint64_t number = 0xcbf29ce484222325U;
+  add_structure(number, structure);
+  return number;
+}
 
 template <class Function, class T>
 auto map_leaves(const Function& function, const T& structure) {

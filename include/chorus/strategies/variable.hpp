@@ -3,6 +3,7 @@
 
 #include <chorus/export.hpp>
 #include <chorus/strategies/context.hpp>
+#include <chorus/strategies/detail/component_owners.hpp>
 #include <chorus/strategies/leaf.hpp>
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/strategy.hpp>
@@ -16,7 +17,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -150,6 +153,10 @@ class Variable {
     if (state_ == mine) {
       mine->core.agree(tensor);
       mine->components.assign(static_cast<std::size_t>(mine->core.components()), initial);
+      detail::remember_owner({mine, &typeid(T), [](const void* state, const void* component) {
+                                const std::vector<T>& own = static_cast<const State*>(state)->components;
+                                return std::ranges::any_of(own, [&](const T& each) { return &each == component; });
+                              }});
     }
     std::ignore = mine->core.object_of_first(tensor, nullptr);  // the others have it, and it has its value
   }
@@ -157,7 +164,8 @@ class Variable {
   template <std::invocable Initialize>
   requires(!std::same_as<std::remove_cvref_t<Initialize>, Variable>) explicit Variable(Initialize&& initialize,
                                                                                        VariableOptions options = {})
-      : Variable(std::invoke(initialize), std::move(options)) {}
+      : Variable(get_strategy().extended().group().together([&] { return std::invoke(initialize); }),
+                 std::move(options)) {}
 
   [[nodiscard]] const std::string& name() const noexcept { return core().options().name; }
   [[nodiscard]] bool trainable() const noexcept { return *core().options().trainable; }
@@ -269,6 +277,11 @@ class Variable {
   }
   /// The components of this worker, for strategies and checkpoints.
   [[nodiscard]] std::vector<T>& components() const noexcept { return state_->components; }
+  /// The variable that has `component`; none where no variable of this process does.
+  [[nodiscard]] static std::optional<Variable> owning(const T& component) {
+    auto state = std::static_pointer_cast<State>(detail::owner_of(&component, typeid(T)));
+    return state != nullptr ? std::optional(Variable(std::move(state))) : std::nullopt;
+  }
   /// True where both are the same variable.
   friend bool operator==(const Variable& left, const Variable& right) noexcept { return left.state_ == right.state_; }
 
@@ -281,6 +294,7 @@ class Variable {
     std::optional<T> read;
   };
 
+  explicit Variable(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
   [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
@@ -350,13 +364,15 @@ template <Structure T>
 std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vector<PerReplica<T>> values,
                                                            const CommunicationOptions& options) {
   check_cross_replica("batch_reduce_to");
-  detail::ReplicaLeaves all;
-  for (PerReplica<T>& value : values) {
-    detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), "batch_reduce_to");
-    for (ReplicaTensors& each : leaves.tensors) all.tensors.push_back(std::move(each));
-    for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
-  }
-  reduce_components(op, all, options);
+  group_.together([&] {
+    detail::ReplicaLeaves all;
+    for (PerReplica<T>& value : values) {
+      detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), "batch_reduce_to");
+      for (ReplicaTensors& each : leaves.tensors) all.tensors.push_back(std::move(each));
+      for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
+    }
+    reduce_components(op, all, options);
+  });
   std::vector<Mirrored<T>> reduced;
   for (const PerReplica<T>& value : values) {
     reduced.emplace_back(value.layout(), std::vector<T>(value.values().begin(), value.values().end()));
@@ -364,23 +380,71 @@ std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vec
   return reduced;
 }
 
+template <Leaf T>
+T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
+  return reduce(op, variable.value());
+}
+
+namespace detail {
+/// call(i) in the update context of each of `components` components; what they return, in their order.
+template <class Call>
+auto update_each(std::size_t components, const Call& call) {
+  using Result = std::decay_t<std::invoke_result_t<Call, int>>;
+  std::vector<std::conditional_t<std::is_void_v<Result>, char, Result>> results;
+  for (std::size_t i = 0; i < components; ++i) {
+    StrategyContext context = current_context();
+    context.update_replica = static_cast<int>(i);
+    const ContextGuard guard(context);
+    if constexpr (std::is_void_v<Result>)
+      call(static_cast<int>(i));
+    else
+      results.push_back(call(static_cast<int>(i)));
+  }
+  if constexpr (!std::is_void_v<Result>) return results;
+}
+
+/// update(args...) here, or where this is a replica once for all of them, which all call.
+template <class Update, class... Args>
+auto update_for_all(const Update& update, const CallSite& where, Args&&... args) {
+  ReplicaContext* const replica = current_context().replica;
+  if (replica == nullptr) return update(args...);
+  return replica->merge_call([&](Strategy&, const auto&... merged) { return update(merged...); },
+                             std::tuple<std::decay_t<Args>...>(args...), where);
+}
+}  // namespace detail
+
 template <Leaf T, class Function, class... Args>
-void StrategyExtended::update(const Variable<T>& variable, Function&& function, Args&&... args) {
+auto StrategyExtended::update(const Variable<T>& variable, Function&& function, Args&&... args) {
   if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
   const auto update_components = [&](const auto&... all) {
-    for (std::size_t i = 0; i < variable.components().size(); ++i) {
-      StrategyContext context = current_context();
-      context.update_replica = static_cast<int>(i);
-      const ContextGuard guard(context);
-      std::invoke(function, variable.components()[i], detail::component_of(all, static_cast<int>(i))...);
-    }
+    return detail::update_each(variable.components().size(), [&](int i) {
+      return std::invoke(function, variable.components()[static_cast<std::size_t>(i)], detail::component_of(all, i)...);
+    });
   };
-  if (ReplicaContext* const replica = current_context().replica) {
-    replica->merge_call([&](Strategy&, const auto&... merged) { update_components(merged...); },
-                        std::tuple<std::decay_t<Args>...>(args...));
-  } else {
-    update_components(args...);
-  }
+  return detail::update_for_all(update_components, CallSite{"StrategyExtended::update", 0},
+                                std::forward<Args>(args)...);
+}
+
+template <Leaf... T>
+NonSlotDevices StrategyExtended::non_slot_devices(const Variable<T>&... variables) const {
+  if (anywhere()) return {{}, std::min({std::string(variables.name())...})};
+  return {{parts_.parameter_devices.begin(), parts_.parameter_devices.end()}, {}};
+}
+
+template <class Function, class... Args>
+auto StrategyExtended::update_non_slot(const NonSlotDevices& where, Function&& function, Args&&... args) {
+  check_non_slot(where);
+  const std::size_t places = anywhere() ? 1 : where.devices.size();
+  const auto update_places = [&](const auto&... all) {
+    return detail::update_each(places, [&](int i) { return std::invoke(function, detail::component_of(all, i)...); });
+  };
+  return detail::update_for_all(update_places, CallSite{"StrategyExtended::update_non_slot", 0},
+                                std::forward<Args>(args)...);
+}
+
+template <Leaf T>
+std::optional<Variable<T>> StrategyExtended::value_container(const T& component) const {
+  return Variable<T>::owning(component);
 }
 
 template <Leaf T>

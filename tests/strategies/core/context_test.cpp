@@ -164,5 +164,25 @@ TEST(Context, OneDeviceHasAScopeAndTheDefaultStrategyNoDevices) {
                [] { std::ignore = DefaultStrategy::instance().extended().worker_devices(); });
 }
 
+TEST(Context, Case20_AReplicaOfAnotherStrategyIsNotThisOne) {
+  MirroredStrategy strategy = mirrored(1);
+  MirroredStrategy other = mirrored(1);
+  strategy.run([&] {
+    ReplicaContext* const mine = get_replica_context();
+    std::thread([&] {
+      other.run([&] {
+        expect_error(ErrorCode::wrong_context, "not replica 0 of the mirrored strategy",
+                     [&] { std::ignore = mine->all_reduce(ReduceOp::sum, 1); });
+        expect_error(ErrorCode::wrong_context, "merge_call", [&] { mine->merge_call([](Strategy&) {}); });
+      });
+    }).join();
+  });
+}
+
+TEST(Context, Case19_ScopesEndInTheOrderInWhichTheyCameByTheirTypes) {
+  static_assert(!std::is_copy_constructible_v<ContextGuard> && !std::is_move_constructible_v<ContextGuard>);
+  static_assert(!std::is_copy_assignable_v<ContextGuard> && !std::is_move_assignable_v<ContextGuard>);
+}
+
 }  // namespace
 }  // namespace chorus::test

@@ -2,6 +2,7 @@
 // Replicas that fail while others wait for them.
 #include "core/replicas.hpp"
 
+#include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
@@ -89,6 +90,96 @@ TEST(Failure, ManyRunsThatFailSomewhereAreFollowedByOnesThatWork) {
     EXPECT_THROW(strategy.run(fails), std::runtime_error);
     EXPECT_EQ(strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[3], 4);
   }
+}
+
+TEST(Failure, AReplicaThatLeavesTheRunIsNamedToTheOneThatReduces) {
+  MirroredStrategy strategy = mirrored(3);
+  const auto scope = strategy.scope();
+  const Variable<double> v(0.0, {.aggregation = VariableAggregation::sum});
+  const Variable<double> first(0.0, {.aggregation = VariableAggregation::only_first_replica});
+  const auto expect_place = [&](const char* place, const auto& call) {
+    const auto leaves = [&] {
+      if (id() != 1) call();
+    };
+    expect_error(ErrorCode::mismatch, place, [&] { strategy.run(leaves); });
+    EXPECT_EQ(strategy.run(id)[2], 2) << "works again";
+  };
+  expect_place("replica 0 to all_reduce, replica 1 to the end of the function, where it leaves the run",
+               [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1.0); });
+  expect_place("replica 0 to all_reduce, replica 1 to the end of the function",
+               [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, std::vector<float>(100'000)); });
+  expect_place("replica 0 to the writing of a variable, replica 1 to the end", [&] { v.assign(1); });
+  expect_place("where it leaves the run", [&] { first.assign(1); });
+}
+
+TEST(Failure, DifferentShapesInOnePlaceAreStillToldAsSuch) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto unequal = [] {
+    std::ignore =
+        get_replica_context()->all_reduce(ReduceOp::sum, std::vector<float>(static_cast<std::size_t>(1 + id())));
+  };
+  expect_error(ErrorCode::mismatch, "allreduce", [&] { strategy.run(unequal); });
+}
+
+TEST(Failure, AReplicaThatGivesUpWaitsUntilNobodyLooksAtItsStack) {
+  for (int round = 0; round < 5; ++round) {
+    MirroredStrategy strategy = mirrored(3);
+    ReplicaGroup& group = strategy.extended().group();
+    std::atomic<bool> reading{false};
+    std::atomic<bool> left{false};
+    std::atomic<bool> looked_after{false};
+    const auto gives_up = [&] {
+      const int local = get_replica_context()->local_replica();
+      struct OnStack {
+        std::atomic<bool>& left;
+        int value = 7;
+        ~OnStack() {
+          value = 0;
+          left = true;
+        }
+      };
+      if (local == 1) {
+        const OnStack mine{left};
+        group.meet(local, {"a meeting", {}}, &mine.value);
+        while (!reading) std::this_thread::yield();
+        group.meet(local, {"the next", {}, std::chrono::milliseconds(20)});
+      }
+      const auto all = group.meet(local, {"a meeting", {}});
+      if (local == 0) {
+        const ReplicaGroup::Reading now(group);
+        reading = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+        looked_after = left.load();
+        EXPECT_EQ(*static_cast<const int*>(all[1]), 7);
+      }
+      group.meet(local, {"the next", {}});
+    };
+    EXPECT_THROW(strategy.run(gives_up), Error);
+    EXPECT_TRUE(left);
+    EXPECT_FALSE(looked_after) << "its stack was unwound while replica 0 was looking at it";
+  }
+}
+
+TEST(Failure, NobodyLooksAtWhatAReplicaThatHasGivenUpBrought) {
+  MirroredStrategy strategy = mirrored(2);
+  ReplicaGroup& group = strategy.extended().group();
+  std::atomic<bool> left{false};
+  const auto gives_up = [&] {
+    const int local = get_replica_context()->local_replica();
+    group.meet(local, {"a meeting", {}});
+    if (local == 1) {
+      try {
+        group.meet(local, {"the next", {}, std::chrono::milliseconds(20)});
+      } catch (const Error&) {
+        left = true;
+        throw;
+      }
+    }
+    while (!left) std::this_thread::yield();
+    expect_error(ErrorCode::revoked, "has failed", [&] { const ReplicaGroup::Reading late(group); });
+  };
+  EXPECT_THROW(strategy.run(gives_up), Error);
+  strategy.run([&] { const ReplicaGroup::Reading fine(group); });
 }
 
 TEST(Failure, AVariableThatCannotBeMadeInSomeReplica) {

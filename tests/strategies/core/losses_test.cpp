@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replicas.hpp"
 
+#include <chorus/strategies/array_dataset.hpp>
 #include <chorus/strategies/losses.hpp>
 #include <chorus/strategies/metrics.hpp>
 
@@ -78,6 +79,28 @@ TEST(Metrics, AreOfAllReplicasAndAllSteps) {
   expect_error(ErrorCode::invalid_argument, "2 labels and 1 predictions", [&] {
     accuracy.update_state(std::vector<int>{0, 1}, std::vector<int>{0});
   });
+}
+
+TEST(Losses, Case196a_AShortLastBatchWeighsWhatItHas) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto batches = make_array_dataset(std::vector<double>(1000, 1)).batch(32);
+  double by_nominal_size = 0;
+  double by_own_size = 0;
+  int steps = 0;
+  for (const auto& step : strategy.distribute_dataset(batches)) {
+    const auto share = [&](std::int64_t size) {
+      const auto loss = [size](const std::vector<double>& losses) {
+        return average_loss(losses, {.global_batch_size = size});
+      };
+      return strategy.reduce(get_loss_reduction(), strategy.run(loss, step.batches()));
+    };
+    by_nominal_size += share(32);
+    by_own_size += share(static_cast<std::int64_t>(step.global_size()));
+    ++steps;
+  }
+  EXPECT_EQ(steps, 32);
+  EXPECT_DOUBLE_EQ(by_nominal_size / steps, 0.9765625) << "what it must not be";
+  EXPECT_DOUBLE_EQ(by_own_size / steps, 1);
 }
 
 }  // namespace

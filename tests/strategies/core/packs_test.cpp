@@ -30,5 +30,18 @@ TEST(Packs, Case79_NoneIsAboveTheLimitUnlessOneTensorIs) {
   EXPECT_EQ(packed({128, 32, 800, 4}, 0), (Sizes{{128, 32, 800, 4}}));
 }
 
+TEST(Packs, Case77_TheLimitHoldsWherePacksThereOvershoot) {
+  using Sizes = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(packed({300, 1, 1}, 200), (Sizes{{300}, {1, 1}})) << "as there";
+  EXPECT_EQ(packed({128, 32, 800, 4}, 200), (Sizes{{128, 32}, {800}, {4}})) << "there {128, 32, 800}, {4}";
+}
+
+TEST(Packs, Case76_TensorsOfOneTypeArePackedWhateverTheirSizes) {
+  using Sizes = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(packed({3, 4}, 0), (Sizes{{3, 4}}));
+  EXPECT_EQ(packed({3, 4}, 4), (Sizes{{3}, {4}}));
+  EXPECT_EQ(packed({3, 0, 4}, 4), (Sizes{{3, 0}, {4}}));
+}
+
 }  // namespace
 }  // namespace chorus::test

@@ -2,10 +2,14 @@
 #include "core/replicas.hpp"
 
 #include <chorus/interop/eigen_leaf.hpp>
+#include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -194,6 +198,78 @@ TEST(Gather, Case64_NotInAReplica) {
       std::ignore = strategy.gather(per_replica<std::vector<int>>(strategy, {{1}, {2}}), 0);
     });
   });
+}
+
+TEST(Reduce, Case50_AMirroredVariableIsItsOwnAverageAndHasNoSum) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  const Variable<double> v(3.0);
+  EXPECT_EQ(strategy.reduce(ReduceOp::average, v), 3.0);
+  EXPECT_EQ(strategy.reduce(ReduceOp::max, strategy.extended().broadcast_to(3.0)), 3.0);
+  expect_error(ErrorCode::invalid_argument, "the same on all 2 replicas",
+               [&] { std::ignore = strategy.reduce(ReduceOp::sum, v); });
+  expect_error(ErrorCode::invalid_argument, "the same on all 2 replicas",
+               [&] { std::ignore = strategy.reduce(ReduceOp::sum, strategy.extended().broadcast_to(3.0)); });
+}
+
+TEST(Reduce, Case85_OperationsOfAggregations) {
+  EXPECT_EQ(reduce_op_of(VariableAggregation::sum), ReduceOp::sum);
+  EXPECT_EQ(reduce_op_of(VariableAggregation::mean), ReduceOp::average);
+  for (const auto none : {VariableAggregation::none, VariableAggregation::only_first_replica}) {
+    expect_error(ErrorCode::invalid_argument, "only the aggregations sum and mean",
+                 [&] { std::ignore = reduce_op_of(none); });
+  }
+}
+
+TEST(Reduce, Case209_NoElementsAndSmallTypes) {
+  for (const int replicas : {1, 3}) {
+    MirroredStrategy strategy = mirrored(replicas);
+    const auto one = [&](auto value) {
+      using T = decltype(value);
+      const auto ones = strategy.run([value] { return std::vector<T>{value}; });
+      const std::vector<T> sum = strategy.reduce(ReduceOp::sum, ones);
+      EXPECT_EQ(static_cast<int>(static_cast<float>(sum[0])), replicas);
+      const auto inside = strategy.run([value] { return get_replica_context()->all_reduce(ReduceOp::max, value); });
+      EXPECT_EQ(static_cast<int>(static_cast<float>(inside[0])), 1);
+      const auto none = strategy.run([] { return std::vector<T>(); });
+      EXPECT_TRUE(strategy.reduce(ReduceOp::sum, none).empty());
+      EXPECT_TRUE(strategy.gather(none, 0).empty());
+      const auto none_inside =
+          strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, std::vector<T>()); });
+      EXPECT_TRUE(none_inside[0].empty());
+    };
+    one(std::int8_t{1});
+    one(std::uint8_t{1});
+    one(float16_t(1.0F));
+    one(bfloat16_t(1.0F));
+    one(std::int64_t{1});
+  }
+}
+
+TEST(Gather, Case65_AxesFromTheLastAndMoreElementsThanAnIntCounts) {
+  MirroredStrategy strategy = mirrored(2);
+  using Matrix = Tensor<int, 2>;
+  const auto columns = strategy.run([] {
+    Matrix mine({2, 1});
+    mine.data()[0] = id();
+    mine.data()[1] = 10 + id();
+    return mine;
+  });
+  const Matrix joined = strategy.gather(columns, -1);
+  EXPECT_EQ(joined.shape(), (Shape{2, 2}));
+  EXPECT_THAT(std::vector<int>(joined.data(), joined.data() + 4), ElementsAre(0, 1, 10, 11));
+  expect_error(ErrorCode::invalid_argument, "axis -3", [&] { std::ignore = strategy.gather(columns, -3); });
+
+  const long long free_bytes = sysconf(_SC_AVPHYS_PAGES) * static_cast<long long>(sysconf(_SC_PAGESIZE));
+  if (free_bytes < (12LL << 30)) GTEST_SKIP() << "needs 5 GiB, and 12 GiB free";
+  const std::size_t half = (std::size_t{1} << 30) + 1;
+  auto halves = per_replica<std::vector<std::uint8_t>>(
+      strategy, {std::vector<std::uint8_t>(half, 1), std::vector<std::uint8_t>(half, 2)});
+  const std::vector<std::uint8_t> all = strategy.gather(halves, 0);
+  ASSERT_EQ(all.size(), 2 * half);
+  EXPECT_EQ(all[half - 1], 1);
+  EXPECT_EQ(all[half], 2);
+  EXPECT_EQ(all.back(), 2);
 }
 
 }  // namespace

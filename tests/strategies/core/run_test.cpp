@@ -4,6 +4,7 @@
 #include <chorus/strategies/default_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -157,19 +158,42 @@ TEST_P(WithReplicas, AReplicaThatThrowsEndsTheRunOfAll) {
   EXPECT_EQ(strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[0], replicas());
 }
 
-TEST(Run, AMergeFunctionThatThrowsThrowsEverywhere) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, AMergeFunctionThatThrowsThrowsTheSameEverywhere) {
+  MirroredStrategy strategy = mirrored(replicas());
   std::atomic<int> threw = 0;
-  const auto merge = [&] {
+  const auto merge = [&](auto function) {
     try {
-      get_replica_context()->merge_call([](Strategy&) { throw std::out_of_range("in the merge"); });
-    } catch (...) {
+      std::ignore = get_replica_context()->merge_call(function, std::tuple(std::string(100, 'a')));
+    } catch (const std::out_of_range& error) {
+      EXPECT_STREQ(error.what(), "in the merge");
       ++threw;
-      throw;
     }
+    return get_replica_context()->all_reduce(ReduceOp::sum, 1);
   };
-  EXPECT_THROW(strategy.run(merge), std::out_of_range);
-  EXPECT_EQ(threw, 2);
+  const auto of_nothing = [&] {
+    return merge([](Strategy&, const PerReplica<std::string>&) -> bool { throw std::out_of_range("in the merge"); });
+  };
+  EXPECT_EQ(strategy.run(of_nothing)[0], replicas()) << "who catches it goes on";
+  EXPECT_EQ(threw, replicas());
+  const auto throws = [] {
+    get_replica_context()->merge_call([](Strategy&) { throw std::out_of_range("in the merge"); });
+  };
+  EXPECT_THROW(strategy.run(throws), std::out_of_range);
+  EXPECT_EQ(strategy.run(id)[0], 0) << "works again";
+}
+
+TEST(Run, Case29_AVariableStaysOne) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  const Variable<double> v(3.0);
+  const auto returned = strategy.run([&] { return v; });
+  for (const auto& each : returned.values()) EXPECT_EQ(each, v);
+}
+
+TEST(Run, Case26_ArgumentsComeOneByOneOrAsAList) {
+  MirroredStrategy strategy = mirrored(2);
+  EXPECT_EQ(strategy.run([](int x) { return x; }, 3)[1], 3);
+  EXPECT_EQ(strategy.run([](const std::vector<int>& xs) { return xs.front(); }, std::vector{3})[1], 3);
 }
 
 TEST(Run, TheDefaultStrategyCallsTheFunction) {

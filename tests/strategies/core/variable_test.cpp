@@ -191,5 +191,18 @@ TEST(AllReduce, Case50a_OfAVariableIsOfItsValues) {
   EXPECT_THAT(sums.values(), Each(4));
 }
 
+TEST(Variable, Case119_APlainNumberIsWhatEachReplicaAssigns) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  const Variable<double> sum(0.0, {.aggregation = Aggregation::sum});
+  const Variable<double> mean(0.0, {.aggregation = Aggregation::mean});
+  strategy.run([&] {
+    sum.assign(1.0);
+    mean.assign(1.0);
+  });
+  EXPECT_THAT(sum.components(), Each(2)) << "there an error";
+  EXPECT_THAT(mean.components(), Each(1));
+}
+
 }  // namespace
 }  // namespace chorus::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MultiWorkerMirroredStrategy on every rank of a job, with 1 and 2 replicas on each.
+#include "multi_worker/multi_worker.hpp"
 #include "core/replicas.hpp"
-#include "mpi/job.hpp"
 
 #include <chorus/float16.hpp>
 #include <chorus/strategies/metrics.hpp>
@@ -23,19 +23,6 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
-
-class MultiWorker : public testing::TestWithParam<int> {
- protected:
-  [[nodiscard]] static MultiWorkerMirroredStrategy strategy(const CommunicationOptions& options = {}) {
-    MultiWorkerMirroredStrategy::Setup setup;
-    setup.devices = some_devices(GetParam());
-    setup.communication_options = options;
-    return {Communicator::world(), std::move(setup)};
-  }
-  [[nodiscard]] static int replicas() { return GetParam() * job_size(); }
-  /// 0 + 1 + ... of all replicas.
-  [[nodiscard]] static int sum_of_ids() { return replicas() * (replicas() - 1) / 2; }
-};
 
 INSTANTIATE_TEST_SUITE_P(ReplicasOfEachWorker, MultiWorker, testing::Values(1, 2));
 

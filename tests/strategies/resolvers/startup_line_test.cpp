@@ -53,7 +53,10 @@ void expect_launch(const std::map<std::string, std::string>& values, std::initia
 TEST(Launch, ProcessesThatMpiDoesNotKnowAreAnError) {
   expect_launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_NTASKS", "4"}},
                 {"srun has started 4 processes (SLURM_STEP_NUM_TASKS=4)", "--mpi=pmix", "--mpi=list"});
-  expect_launch({{"SLURM_NTASKS", "4"}}, {"the Slurm job is for 4 processes (SLURM_NTASKS=4)", "srun or mpirun"});
+  for (const char* started : {"SLURM_STEP_ID", "PMIX_RANK", "PMI_RANK"}) {
+    expect_launch({{"SLURM_NTASKS", "4"}, {started, "0"}},
+                  {"a Slurm job for 4 processes (SLURM_NTASKS=4)", "--mpi=pmix"});
+  }
   expect_launch({{"OMPI_COMM_WORLD_SIZE", "2"}}, {"Open MPI", "OMPI_COMM_WORLD_SIZE=2", "pkg-config"});
   expect_launch({{"PMI_SIZE", "3"}, {"SLURM_STEP_NUM_TASKS", "3"}}, {"PMI_SIZE=3", "pkg-config --variable=mpi chorus"});
 }
@@ -63,6 +66,18 @@ TEST(Launch, OneProcessIsFine) {
   EXPECT_NO_THROW(check_launch(1, test::variables({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "4"}})));
   EXPECT_NO_THROW(check_launch(1, test::variables({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_NTASKS", "4"}})));
   EXPECT_NO_THROW(check_launch(1, test::variables({{"SLURM_NTASKS", "many"}, {"PMI_SIZE", ""}})));
+}
+
+TEST(Launch, AProgramInABatchScriptIsASingleProcessAndSaysSo) {
+  const auto batch = test::variables({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}});
+  EXPECT_NO_THROW(check_launch(1, batch));
+  EXPECT_EQ(
+      launch_note(1, batch),
+      "; the Slurm job is for 4 processes (SLURM_NTASKS=4): start the program with srun or mpirun to use them all");
+  EXPECT_EQ(launch_note(4, batch), "");
+  EXPECT_EQ(launch_note(1, test::variables({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "4"}})), "");
+  EXPECT_EQ(launch_note(1, test::variables({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_NTASKS", "4"}})), "");
+  EXPECT_EQ(launch_note(1, test::variables({})), "");
 }
 
 /// What two ranks report that fit together.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,6 +22,17 @@ template <class B>
 struct LocalStep {
   std::vector<B> batches;
   std::optional<StepCounts> all = {};  ///< of all workers, where one can tell
+};
+
+/// In the place of steps that could not be started: throws why.
+template <class B>
+class FailedSteps final : public Cursor<LocalStep<B>> {
+ public:
+  explicit FailedSteps(std::exception_ptr failure) : failure_(std::move(failure)) {}
+  std::optional<LocalStep<B>> next() override { std::rethrow_exception(failure_); }
+
+ private:
+  std::exception_ptr failure_;
 };
 
 /// Batches whose lengths are `sizes` in turn, cut from the rows of all batches in a row. Each batch that comes is cut

@@ -94,7 +94,7 @@ class GeneratorStage final : public Stage<T> {
   [[nodiscard]] std::unique_ptr<Cursor<T>> start(const Start& /*start*/) const override {
     return std::make_unique<Calls>(factory_());
   }
-  [[nodiscard]] PipelineFacts facts() const override { return {.cardinality = cardinality_}; }
+  [[nodiscard]] PipelineFacts facts() const override { return {.cardinality = cardinality_, .may_fail = true}; }
 
  private:
   using Function = decltype(std::declval<const Factory&>()());
@@ -129,7 +129,7 @@ class FilesStage final : public Stage<T> {
     return std::make_unique<Contents>(
         *this, shard_files(files_, static_cast<int>(start.files.number), static_cast<int>(start.files.index)));
   }
-  [[nodiscard]] PipelineFacts facts() const override { return {.files = files_.size()}; }
+  [[nodiscard]] PipelineFacts facts() const override { return {.files = files_.size(), .may_fail = true}; }
 
  private:
   class Contents final : public Cursor<T> {

@@ -42,6 +42,7 @@ struct PipelineFacts {
   std::optional<BatchFacts> batch = {};
   std::optional<std::size_t> files = {};  ///< how many its source reads, where it reads files
   bool has_hint = false;
+  bool may_fail = false;  ///< it calls the program's functions or reads files, so that one worker alone may fail
 };
 
 struct RowRange {

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace chorus::detail {
@@ -30,14 +32,21 @@ struct LocalPlan {
   bool sees_all = false;
   /// The rows of a step that lacks nothing, where they are known.
   std::optional<std::size_t> full_rows = {};
+  bool may_fail = false;  ///< in any step, so that the others must be told
 };
 
 /// What a worker has for the next step.
 struct LocalCounts {
   StepCounts own = {};
   std::optional<StepCounts> all = {};  ///< of all workers, where it knows
-  bool failed = false;
+  std::string failure = {};            ///< the text of what it has thrown instead
 };
+
+/// Called by all workers when they have made their data: rethrows `failure`, and on the workers that have none throws
+/// Error{invalid_argument} with the text of those that do.
+CHORUS_API void agree_on_start(const std::optional<Communicator>& comm, const std::exception_ptr& failure);
+/// The text of an exception; that of none is empty.
+[[nodiscard]] CHORUS_API std::string text_of(const std::exception_ptr& failure);
 
 /// The workers' agreement on the steps of one epoch: whether there is another one, and how many rows it has. One small
 /// allreduce a step; none where the workers find at the first step that all know the same.
@@ -57,7 +66,6 @@ class CHORUS_API StepAgreement {
   [[nodiscard]] std::vector<std::int64_t> gather(const std::vector<std::int64_t>& own) const;
   void compare_plans();
   [[nodiscard]] StepCounts all_counts(const LocalCounts& counts);
-  [[noreturn]] void report_failure(const std::vector<std::int64_t>& failed) const;
   [[noreturn]] void report_uneven() const;
 
   ReplicaLayout layout_;

@@ -36,6 +36,7 @@ class MapStage final : public Stage<T> {
     PipelineFacts facts = input_->facts();
     if (!BatchStructure<T>) facts.batch.reset();
     if (facts.batch) facts.batch->short_batches = ShortBatches::some;
+    facts.may_fail = true;
     return facts;
   }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replicas.hpp"
+
+#include <chorus/strategies/structure.hpp>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using testing::ElementsAre;
+
+/// A key that counts how often its text is asked for.
+struct CountedKey {
+  int number = 0;
+  static inline std::atomic<int> texts{0};
+  bool operator<(const CountedKey& other) const { return number < other.number; }
+  operator std::string() const {  // NOLINT(google-explicit-constructor): as map keys are written in messages
+    ++texts;
+    return "key " + std::to_string(number);
+  }
+};
+
+struct Pair {
+  double left = 0;
+  std::vector<std::map<CountedKey, float>> right = {};
+};
+
+Pair some_pair() { return {1, {{{CountedKey{3}, 2.0F}}, {{CountedKey{4}, 3.0F}, {CountedKey{5}, 4.0F}}}}; }
+
+TEST(Structure, PathsNameEveryLeaf) {
+  const std::tuple<int, Pair> structure{7, some_pair()};
+  EXPECT_THAT(paths_of(structure),
+              ElementsAre("[0]", "[1].field0", "[1].field1[0][key 3]", "[1].field1[1][key 4]", "[1].field1[1][key 5]"));
+  const double leaf = 0;
+  EXPECT_THAT(paths_of(leaf), ElementsAre(""));
+}
+
+TEST(Structure, PathsAreTextInMessagesOnly) {
+  MirroredStrategy strategy = mirrored(2);
+  CountedKey::texts = 0;
+  const auto sums = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, some_pair()).left; });
+  EXPECT_EQ(sums[0], 2);
+  EXPECT_EQ(CountedKey::texts, 0);
+}
+
+TEST(Structure, NumbersTellLengthsAndKeysApart) {
+  using Lists = std::vector<std::tuple<int>>;
+  using Map = std::map<std::string, int>;
+  using detail::structure_number;
+  EXPECT_EQ(structure_number(Lists(2)), structure_number(Lists{{7}, {8}}));
+  EXPECT_NE(structure_number(Lists(2)), structure_number(Lists(3)));
+  EXPECT_NE(structure_number(Lists(0)), structure_number(Lists(1)));
+  EXPECT_NE(structure_number(Map{{"a", 1}}), structure_number(Map{{"b", 1}}));
+  EXPECT_NE(structure_number(Map{{"a", 1}}), structure_number(Map{{"a", 1}, {"b", 1}}));
+  using Nested = std::vector<Lists>;
+  EXPECT_NE(structure_number(Nested{Lists(1), Lists(2)}), structure_number(Nested{Lists(2), Lists(1)}));
+  EXPECT_NE(structure_number(Nested{Lists(), Lists()}), structure_number(Nested{Lists()})) << "without leaves, too";
+}
+
+}  // namespace
+}  // namespace chorus::test

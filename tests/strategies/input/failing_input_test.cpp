@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input that fails on one worker: every worker throws in the same place, and none waits for another.
+#include "strategies/input/collect.hpp"
+#include "strategies/input/workers.hpp"
+
+#include <chorus/strategies/array_dataset.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+using testing::HasSubstr;
+using Numbers = std::vector<std::int64_t>;
+using MakeDataset = std::function<Dataset<Numbers>(const InputContext&)>;
+
+/// What each of three workers throws, and after how many steps. After it they must be able to communicate.
+struct Outcome {
+  std::string text;
+  int steps = 0;
+};
+std::vector<Outcome> outcomes(const MakeDataset& make, const InputOptions& options = {}) {
+  return test::on_workers(3, 2, [&](const ReplicaLayout& layout, const auto& comm) {
+    Outcome outcome;
+    try {
+      const auto data = DistributedDataset<Numbers>::from_function(make, layout, comm, options);
+      for (auto iterator = data.iterate(); iterator.next();) ++outcome.steps;
+    } catch (const std::exception& error) {
+      outcome.text = error.what();
+    }
+    return outcome;
+  });
+}
+
+void expect_all_throw(const MakeDataset& make, int steps, const std::string& told, const InputOptions& options = {}) {
+  const std::vector<Outcome> seen = outcomes(make, options);
+  for (const Outcome& outcome : seen) {
+    EXPECT_THAT(outcome.text, HasSubstr("the disk is gone"));
+    EXPECT_EQ(outcome.steps, steps);
+  }
+  EXPECT_THAT(seen[0].text, HasSubstr(told));
+  EXPECT_EQ(seen[1].text, "the disk is gone") << "its own";
+  EXPECT_EQ(seen[2].text, seen[0].text);
+}
+
+void fail_on_worker_1(const InputContext& context) {
+  if (context.input_pipeline_id == 1) throw std::runtime_error("the disk is gone");
+}
+
+TEST(FailingInput, AFunctionThatCannotMakeItsDataset) {
+  const auto make = [](const InputContext& context) {
+    fail_on_worker_1(context);
+    return range(20).batch(2);
+  };
+  expect_all_throw(make, 0, "worker 1 could not make its dataset");
+}
+
+TEST(FailingInput, AStepThatFailsWhereAllKnowTheNumberOfSteps) {
+  for (const std::size_t buffer : {0, 2}) {
+    const auto make = [](const InputContext& context) {
+      const auto read = [context](const Numbers& batch) {
+        if (batch[0] == 8) fail_on_worker_1(context);
+        return batch;
+      };
+      return range(24).batch(2, Remainder::drop).map(read).with_batch_size(2);
+    };
+    expect_all_throw(make, 2, "in step 2 worker 1 could not read its data", {.per_replica_buffer_size = buffer});
+  }
+}
+
+TEST(FailingInput, EndlessDataOfFullBatches) {
+  const auto make = [](const InputContext& context) {
+    const auto read = [context](std::int64_t number) {
+      if (number == 9) fail_on_worker_1(context);
+      return number;
+    };
+    return range(10).map(read).repeat().batch(2);
+  };
+  expect_all_throw(make, 2, "in step 2 worker 1 could not read its data");
+}
+
+TEST(FailingInput, AGeneratorThatCannotStart) {
+  const auto make = [](const InputContext& context) {
+    const auto factory = [context] {
+      fail_on_worker_1(context);
+      return [next = std::int64_t{0}]() mutable { return next < 8 ? std::optional(next++) : std::nullopt; };
+    };
+    return make_generator_dataset(factory, Cardinality::known(8)).batch(2);
+  };
+  for (const std::size_t buffer : {0, 1}) {
+    expect_all_throw(make, 0, "in step 0 worker 1 could not read its data", {.per_replica_buffer_size = buffer});
+  }
+}
+
+TEST(FailingInput, WhatIsNoExceptionOfTheStandardIsToldToo) {
+  const auto make = [](const InputContext& context) {
+    if (context.input_pipeline_id == 1) throw 7;
+    return range(20).batch(2);
+  };
+  std::vector<std::string> texts = test::on_workers(2, 1, [&](const ReplicaLayout& layout, const auto& comm) {
+    try {
+      std::ignore = DistributedDataset<Numbers>::from_function(make, layout, comm);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    } catch (int) {
+      return std::string("seven");
+    }
+    return std::string();
+  });
+  EXPECT_THAT(texts[0], HasSubstr("an exception that is no std::exception"));
+  EXPECT_EQ(texts[1], "seven");
+}
+
+}  // namespace
+}  // namespace chorus

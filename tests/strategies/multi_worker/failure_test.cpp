@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers that fail, in a run and outside: all are told, and the strategy works again at once.
+#include "multi_worker/multi_worker.hpp"
+
+#include <chorus/strategies/array_dataset.hpp>
+#include <chorus/strategies/variable.hpp>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// The text of what `statement` throws, which is to be an exception.
+template <class Statement>
+std::string thrown_text(const Statement& statement) {
+  try {
+    statement();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown on worker " << job_rank();
+  return "";
+}
+
+/// Whether the next run and the next reduction are right.
+void expect_works(MultiWorkerMirroredStrategy& several) {
+  EXPECT_EQ(several.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[0],
+            several.num_replicas_in_sync());
+  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), several.num_replicas_in_sync());
+}
+
+TEST_P(MultiWorker, ACollectiveOutsideOfRunsThatFailsLeavesTheStrategyWorking) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto of_length = [&](int length) {
+    return per_replica(several, std::vector(static_cast<std::size_t>(GetParam()),
+                                            std::vector<float>(static_cast<std::size_t>(length), 1)));
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (const int length : {1, 100'000}) {
+      const auto unequal = of_length(length + job_rank());
+      EXPECT_THROW(std::ignore = several.reduce(ReduceOp::sum, unequal), Error);
+      expect_works(several);
+      EXPECT_THROW(std::ignore = several.reduce(ReduceOp::sum, unequal), Error);
+      EXPECT_EQ(several.reduce(ReduceOp::sum, of_length(1))[0], several.num_replicas_in_sync())
+          << "without a run between";
+    }
+  }
+}
+
+TEST_P(MultiWorker, WhatOneWorkerRefusesIsToldToTheOthers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const bool wrong = job_rank() == job_size() - 1;
+  const auto more = static_cast<std::size_t>(GetParam());
+  const PerReplica<float> values({1, 0, GetParam() + (wrong ? 1 : 0)}, std::vector<float>(more + (wrong ? 1 : 0)));
+  const std::string who = "worker " + std::to_string(job_size() - 1) + " threw: ";
+  const auto expect_told = [&](const auto& call) {
+    const std::string text = thrown_text(call);
+    EXPECT_THAT(text, HasSubstr("local replicas"));
+    if (!wrong) {
+      EXPECT_THAT(text, HasSubstr(who));
+    }
+    expect_works(several);
+  };
+  expect_told([&] { std::ignore = several.reduce(ReduceOp::sum, values); });
+  expect_told([&] { std::ignore = several.extended().reduce_to(ReduceOp::sum, values); });
+  expect_told([&] { std::ignore = several.extended().batch_reduce_to(ReduceOp::sum, std::vector{values}); });
+}
+
+TEST_P(MultiWorker, AnInitialValueThatCannotBeMadeOnOneWorkerIsToldToTheOthers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const auto make = [&] {
+    const Variable<double> v([]() -> double {
+      if (job_rank() == 1) throw std::runtime_error("no weights here");
+      return 1;
+    });
+  };
+  EXPECT_THAT(thrown_text(make), HasSubstr("no weights here"));
+  const Variable<double> v(job_rank() + 1.0);
+  EXPECT_EQ(v.value(), 1);
+}
+
+TEST_P(MultiWorker, Case25_StructuresThatDifferOnOneWorkerAreRefusedOnAll) {
+  MultiWorkerMirroredStrategy several = strategy();
+  if (several.num_replicas_in_sync() == 1) GTEST_SKIP() << "needs two replicas";
+  const int last = several.num_replicas_in_sync() - 1;
+  const auto lists = [&] { return std::vector<std::tuple<int>>(id() == last ? 2U : 1U); };
+  EXPECT_THAT(thrown_text([&] { several.run(lists); }), HasSubstr("structures of the replicas differ"));
+  expect_works(several);
+  const auto maps = [&] { return std::map<std::string, int>{{id() == last ? "a" : "b", 1}}; };
+  EXPECT_THAT(thrown_text([&] { several.run(maps); }), HasSubstr("structures of the replicas differ"));
+  expect_works(several);
+  const auto same = several.run([] { return std::map<std::string, int>{{"a", id()}, {"b", 2}}; });
+  EXPECT_EQ(several.reduce(ReduceOp::max, same).at("a"), last);
+}
+
+TEST_P(MultiWorker, Case202_AMergeFunctionThatThrowsOnOneWorkerThrowsOnAll) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto throws = [] {
+    get_replica_context()->merge_call([](Strategy&) {
+      if (job_rank() == job_size() - 1) throw std::runtime_error("in the merge");
+    });
+  };
+  EXPECT_THAT(thrown_text([&] { several.run(throws); }), HasSubstr("in the merge"));
+  expect_works(several);
+}
+
+TEST_P(MultiWorker, Case86_WorkersWithDifferentNumbersOfReplicasAreRefused) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  const auto make = [] {
+    MultiWorkerMirroredStrategy::Setup setup;
+    setup.devices = some_devices(GetParam() + (job_rank() == 1 ? 1 : 0));
+    const MultiWorkerMirroredStrategy unequal(Communicator::world(), std::move(setup));
+  };
+  expect_error(ErrorCode::invalid_argument, "give every rank as many", make);
+}
+
+TEST_P(MultiWorker, AFunctionThatCannotMakeItsDatasetOnOneWorkerThrowsOnAll) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto make = [](const InputContext& context) {
+    if (context.input_pipeline_id == 1) throw std::runtime_error("the disk is gone");
+    return range(8).batch(2);
+  };
+  EXPECT_THAT(thrown_text([&] { std::ignore = several.distribute_datasets_from_function(make); }),
+              HasSubstr("the disk is gone"));
+  expect_works(several);
+}
+
+}  // namespace
+}  // namespace chorus::test
