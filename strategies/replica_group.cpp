@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -104,7 +105,10 @@ struct ReplicaGroup::State {
   /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
     if (failed && !alone()) local = thread_communicators(layout.local_replicas);
-    if (all_workers && (failed || given_up)) between_workers = all_workers->dup();
+    if (all_workers && (failed || given_up)) {
+      for (auto& each : between_workers) each = all_workers->dup();
+      turn = 0;
+    }
     for (Standing& standing : places) standing.calls.store(0, std::memory_order_relaxed);
     readers = 0;
     given_up = false;
@@ -127,7 +131,10 @@ struct ReplicaGroup::State {
 
   std::vector<Device> devices;
   std::optional<Communicator> all_workers;  // whole as long as the processes live: only to make others from
-  std::optional<Communicator> between_workers;
+  // Each run and each call outside of runs takes the other one than that before: giving one up does not reach workers
+  // that are still at the end of the call before.
+  std::array<std::optional<Communicator>, 2> between_workers;
+  std::size_t turn = 0;
   bool given_up = false;  // outside of a run
   ReplicaLayout layout;
   std::vector<Communicator> local;  // as each replica has it
@@ -150,7 +157,7 @@ ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Comm
     check_equal_numbers(*workers, state_->layout.local_replicas);
     state_->layout.workers = workers->size();
     state_->layout.worker = workers->rank();
-    state_->between_workers = workers->dup();
+    for (auto& each : state_->between_workers) each = workers->dup();
   } else {
     state_->all_workers.reset();
   }
@@ -169,7 +176,8 @@ const Communicator& ReplicaGroup::local(int local_replica) const {
 
 const Communicator* ReplicaGroup::workers() const {
   if (!state_->running) state_->renew();
-  return state_->between_workers ? &*state_->between_workers : nullptr;
+  const std::optional<Communicator>& now = state_->between_workers[state_->turn];
+  return now ? &*now : nullptr;
 }
 
 void ReplicaGroup::run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure) {
@@ -183,6 +191,7 @@ void ReplicaGroup::run(const std::function<void(int)>& body, const std::function
   } ended{state_->running};
 
   state_->renew();
+  state_->turn = 1 - state_->turn;
   state_->threads.run([&](int replica) { end(body, replica); });
   end_with_workers(structure);
   if (state_->failed) std::rethrow_exception(state_->failed);
@@ -220,12 +229,19 @@ void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& struct
   }
 }
 
+void ReplicaGroup::take_turn() {
+  if (state_->running) return;
+  state_->renew();
+  state_->turn = 1 - state_->turn;
+}
+
 void ReplicaGroup::give_up() {
-  if (state_->running || !state_->between_workers) return;
+  const std::optional<Communicator>& now = state_->between_workers[state_->turn];
+  if (state_->running || !now) return;
   state_->given_up = true;
   const std::string why = fmt::format("worker {} threw: {}", state_->layout.worker, text_of(std::current_exception()));
   try {
-    state_->between_workers->revoke(why);
+    now->revoke(why);
   } catch (const Error&) {  // MPI is finalised: there is nobody to tell
   }
 }

@@ -59,9 +59,23 @@ class CHORUS_API ReplicaGroup {
   /// the text, where they wait in a collective, or else from the next one; afterwards the group works again.
   template <class Body>
   decltype(auto) together(const Body& body) {
+    take_turn();
     try {
       return body();
     } catch (...) {
+      give_up();
+      throw;
+    }
+  }
+
+  /// The same of a body without collectives, which the next call to `together` or `run` follows: it is there that the
+  /// others are told.
+  template <class Body>
+  decltype(auto) ahead(const Body& body) {
+    try {
+      return body();
+    } catch (...) {
+      take_turn();
       give_up();
       throw;
     }
@@ -115,6 +129,8 @@ class CHORUS_API ReplicaGroup {
   void reject_different_places() const;
   /// Ends the run: agrees with the other workers that all is well, or throws.
   void end_with_workers(const std::function<std::uint64_t()>& structure);
+  /// Begins a run or a call outside of runs.
+  void take_turn();
   /// In a catch block, outside of runs: tells the other workers what is being thrown.
   void give_up();
   std::unique_ptr<State> state_;

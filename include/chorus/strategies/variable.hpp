@@ -164,8 +164,8 @@ class Variable {
   template <std::invocable Initialize>
   requires(!std::same_as<std::remove_cvref_t<Initialize>, Variable>) explicit Variable(Initialize&& initialize,
                                                                                        VariableOptions options = {})
-      : Variable(get_strategy().extended().group().together([&] { return std::invoke(initialize); }),
-                 std::move(options)) {}
+      : Variable(get_strategy().extended().group().ahead([&] { return std::invoke(initialize); }), std::move(options)) {
+  }
 
   [[nodiscard]] const std::string& name() const noexcept { return core().options().name; }
   [[nodiscard]] bool trainable() const noexcept { return *core().options().trainable; }
