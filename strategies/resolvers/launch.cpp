@@ -75,8 +75,9 @@ void check_launch(int ranks, const EnvironmentVariables& variables) {
 std::string launch_note(int ranks, const EnvironmentVariables& variables) {
   const auto [launcher, processes] = launched_by(variables);
   if (ranks != 1 || processes == 1 || launcher != &launchers.back()) return "";
-  return fmt::format("; the Slurm job is for {} processes ({}={}): start the program with srun or mpirun to use them all",
-                     processes, launcher->variable, processes);
+  return fmt::format(
+      "; the Slurm job is for {} processes ({}={}): start the program with srun or mpirun to use them all", processes,
+      launcher->variable, processes);
 }
 
 }  // namespace chorus

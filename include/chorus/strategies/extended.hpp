@@ -81,8 +81,7 @@ class CHORUS_API StrategyExtended {
   template <Structure T>
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
     check_cross_replica("reduce_to");
-    group_.together(
-        [&] { reduce_components(op, detail::leaves_of_components(value.values(), "reduce_to"), options); });
+    group_.together([&] { reduce_components(op, detail::leaves_of_components(value.values(), "reduce_to"), options); });
     return Mirrored<T>(value.layout(), {value.values().begin(), value.values().end()});
   }
   /// The same of several, which are sent together.
