@@ -280,7 +280,7 @@ class Variable {
   /// The variable that has `component`; none where no variable of this process does.
   [[nodiscard]] static std::optional<Variable> owning(const T& component) {
     auto state = std::static_pointer_cast<State>(detail::owner_of(&component, typeid(T)));
-    return state != nullptr ? std::optional(Variable(std::move(state))) : std::nullopt;
+    return state != nullptr ? std::optional(Variable(Made(), std::move(state))) : std::nullopt;
   }
   /// True where both are the same variable.
   friend bool operator==(const Variable& left, const Variable& right) noexcept { return left.state_ == right.state_; }
@@ -294,7 +294,8 @@ class Variable {
     std::optional<T> read;
   };
 
-  explicit Variable(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+  struct Made {};
+  Variable(Made /*already*/, std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
   [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
