@@ -24,7 +24,7 @@ struct UnderWay {
 void reduce_over(const Communicator& workers, ReduceOp op, std::span<const TensorRef> tensors,
                  const CommunicationOptions& options) {
   std::deque<UnderWay> under_way;
-  const Packs packs = packs_of(tensors, options.bytes_per_pack);
+  const Packs packs = packs_of(tensors, options, false);
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     UnderWay& next = under_way.emplace_back(UnderWay{Packed(tensors, *pack), {}});
     next.reduction = start_worker_reduction(workers, next.pack.tensor(), op, options);

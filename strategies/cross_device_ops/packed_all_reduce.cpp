@@ -36,7 +36,7 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
       options_(options),
       start_(start),
       pack_of_(values.size()) {
-  Packs packs = packs_of(values, options.bytes_per_pack);
+  Packs packs = packs_of(values, options, group.layout().workers == 1);
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     for (const std::size_t number : *pack) pack_of_[number] = packs_.size();
     const std::size_t length = pack->size();
@@ -70,6 +70,11 @@ void PackedAllReduce::start(Pack& pack) {
 void PackedAllReduce::start_between_workers(Pack& pack) {
   ++sent_;
   if (group_.workers() == nullptr || local_replica_ != 0 || pack.exact) return;
+  const bool alone = start_ == Start::at_once && packs_.size() == 1;
+  if (alone && !is_compressed(options_, pack.tensor().type)) {
+    all_reduce_tensor(*group_.workers(), pack.tensor(), join_, collective_options(options_));
+    return;
+  }
   pack.between_workers = start_worker_reduction(*group_.workers(), pack.tensor(), join_, options_);
 }
 

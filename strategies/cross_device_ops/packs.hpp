@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "scratch.hpp"
+
+#include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/leaf.hpp>
 
 #include <cstddef>
@@ -12,9 +15,12 @@ namespace chorus {
 /// Which tensors are reduced together, by their numbers.
 using Packs = std::vector<std::vector<std::size_t>>;
 
-/// Tensors of one type in their order, in packs of at most `bytes_per_pack` bytes: a tensor that is larger is alone.
-/// The same on every replica that has the same tensors. 0: packs that are sent about as fast as one large tensor.
-[[nodiscard]] Packs packs_of(std::span<const TensorRef> tensors, std::size_t bytes_per_pack);
+/// Tensors of one type in their order, in packs of at most as many bytes as the options say: a tensor that is larger is
+/// alone. The same on every replica that has the same tensors. Where the library decides, packs are sent about as fast
+/// as one large tensor; between the threads of one worker only short tensors are packed, as a call there takes less
+/// than copying longer ones.
+[[nodiscard]] Packs packs_of(std::span<const TensorRef> tensors, const CommunicationOptions& options,
+                             bool between_threads);
 
 /// The tensors of a pack side by side in memory, as one tensor; a single one as it is.
 class Packed {
@@ -25,8 +31,11 @@ class Packed {
   void unpack() const;
 
  private:
+  /// How many are copied: a single tensor is not.
+  static std::size_t bytes_of(std::span<const TensorRef> tensors, std::span<const std::size_t> pack);
+
   std::vector<TensorRef> parts_;
-  std::vector<std::byte> memory_;
+  Scratch memory_;
   TensorRef tensor_;
 };
 

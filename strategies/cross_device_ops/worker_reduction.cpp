@@ -2,6 +2,7 @@
 #include "worker_reduction.hpp"
 
 #include "reduction.hpp"
+#include "scratch.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/alltoall.hpp>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace chorus {
 namespace {
@@ -33,43 +33,57 @@ class CompressedReduction final : public WorkerReduction {
  public:
   CompressedReduction(const Communicator& workers, const TensorRef& tensor, ReduceOp op,
                       const CollectiveOptions& options)
-      : workers_(workers), tensor_(tensor), op_(op), options_(without_algorithm(options)) {
-    const auto size = static_cast<std::size_t>(workers.size());
-    piece_ = (tensor.count() + size - 1) / size;
-    given_.resize(piece_ * size);
-    taken_.resize(piece_ * size);
-    std::ranges::transform(elements(), given_.begin(), [](T value) { return Wire(static_cast<float>(value)); });
-    request_ = ialltoall(workers_, given_, taken_, options_);
+      : workers_(workers),
+        size_(static_cast<std::size_t>(workers.size())),
+        tensor_(tensor),
+        op_(op),
+        options_(without_algorithm(options)),
+        piece_((tensor.count() + size_ - 1) / size_),
+        given_memory_(piece_ * size_ * sizeof(Wire)),
+        taken_memory_(piece_ * size_ * sizeof(Wire)) {
+    compress(elements(), given());
+    std::ranges::fill(given().subspan(tensor.count()), Wire(0.0F));
+    request_ = ialltoall(workers_, given(), taken(), options_);
   }
 
   void go_on() override {
     request_.wait();
-    std::vector<T> reduced(taken_.begin(), taken_.begin() + static_cast<std::ptrdiff_t>(piece_));
-    std::vector<T> other(piece_);
-    for (std::size_t first = piece_; first < taken_.size(); first += piece_) {
-      std::ranges::copy(std::span(taken_).subspan(first, piece_), other.begin());
-      reduce_tensor_into(tensor_ref(reduced), tensor_ref(other), op_);
+    const Scratch reduced(piece_ * sizeof(T));
+    const Scratch other(piece_ * sizeof(T));
+    std::ranges::copy(taken().first(piece_), reduced.as<T>(piece_).begin());
+    for (std::size_t worker = 1; worker < size_; ++worker) {
+      std::ranges::copy(taken().subspan(worker * piece_, piece_), other.as<T>(piece_).begin());
+      reduce_tensor_into(piece_in(reduced), piece_in(other), op_);
     }
-    given_.resize(piece_);
-    std::ranges::transform(reduced, given_.begin(), [](T value) { return Wire(static_cast<float>(value)); });
-    request_ = iallgather(workers_, given_, taken_, options_);
+    const std::span<Wire> result = given().first(piece_);
+    compress(reduced.as<T>(piece_), result);
+    request_ = iallgather(workers_, result, taken(), options_);
   }
 
   void wait() override {
     request_.wait();
-    std::ranges::copy(std::span(taken_).first(tensor_.count()), elements().begin());
+    std::ranges::copy(taken().first(tensor_.count()), elements().begin());
   }
 
  private:
   [[nodiscard]] std::span<T> elements() const { return {reinterpret_cast<T*>(tensor_.data), tensor_.count()}; }
+  [[nodiscard]] std::span<Wire> given() const { return given_memory_.as<Wire>(piece_ * size_); }
+  [[nodiscard]] std::span<Wire> taken() const { return taken_memory_.as<Wire>(piece_ * size_); }
+  [[nodiscard]] TensorRef piece_in(const Scratch& memory) const {
+    return {.type = tensor_.type, .shape = {piece_}, .data = memory.data()};
+  }
+  static void compress(std::span<const T> from, std::span<Wire> to) {
+    std::ranges::transform(from, to.begin(), [](T value) { return Wire(static_cast<float>(value)); });
+  }
 
   Communicator workers_;
+  std::size_t size_;
   TensorRef tensor_;
   ReduceOp op_;
   CollectiveOptions options_;
-  std::size_t piece_ = 0;
-  std::vector<Wire> given_;
-  std::vector<Wire> taken_;
+  std::size_t piece_;
+  Scratch given_memory_;
+  Scratch taken_memory_;
   Request request_;  // the last member: it ends before the buffers do
 };
 
