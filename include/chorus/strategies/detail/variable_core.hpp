@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+#include <chorus/strategies/indexed_slices.hpp>
+#include <chorus/strategies/leaf.hpp>
+#include <chorus/strategies/strategy.hpp>
+#include <chorus/strategies/variable_options.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace chorus::detail {
+
+/// How the rows of a variable are changed by those of IndexedSlices.
+enum class Scatter : std::uint8_t { add, sub, mul, div, min, max, update };
+/// The name of the function, for messages.
+[[nodiscard]] CHORUS_API const char* name(Scatter how) noexcept;
+
+/// left / right; integers wrap around, and right is not 0.
+template <class T>
+[[nodiscard]] constexpr T quotient(const T& left, const T& right) noexcept {
+  if constexpr (std::signed_integral<T>) {
+    if (right == T{-1}) return static_cast<T>(std::make_unsigned_t<T>{} - static_cast<std::make_unsigned_t<T>>(left));
+  }
+  return static_cast<T>(left / right);
+}
+
+/// What a variable is and who made it, without its type.
+class CHORUS_API VariableCore {
+ public:
+  /// In the context of the thread that makes it.
+  /// Throws   Error{invalid_argument} where the options contradict each other or do not suit `type`.
+  VariableCore(VariableOptions options, DataType type);
+
+  [[nodiscard]] const VariableOptions& options() const noexcept { return options_; }
+  [[nodiscard]] Strategy& strategy() const noexcept { return *strategy_; }
+  [[nodiscard]] bool on_read() const noexcept { return options_.synchronization == VariableSynchronization::on_read; }
+  [[nodiscard]] int components() const noexcept { return components_; }
+
+  /// Gives every worker worker 0's `initial`, which has the same name and shape everywhere, and every replica of the
+  /// worker the same object `made`, where replicas make it.
+  /// Throws   Error{mismatch} on every worker or replica where they make different variables.
+  void agree(const TensorRef& initial) const;
+  [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial,
+                                                      const std::shared_ptr<void>& object) const;
+
+  /// Where this thread stands: outside of the replicas, in one of them, or updating one's component.
+  enum class Side : std::uint8_t { cross, replica, update };
+  struct Access {
+    Side side = Side::cross;
+    int component = 0;   ///< the one that is meant
+    bool writes = true;  ///< this thread writes it: false for replicas of a worker with one component for all
+  };
+  /// Throws   Error{wrong_context} in the scope of another strategy.
+  [[nodiscard]] Access access() const;
+
+  /// Makes `value`, which each replica gives, what the aggregation says, on every replica.
+  /// Throws   Error{wrong_context} where the aggregation is none.
+  void aggregate(const TensorRef& value) const;
+  /// The same of slices: the rows of all replicas, of only_first_replica those of replica 0.
+  void aggregate(const SlicesRef& slices, Scatter how) const;
+  /// Where all replicas have the same component waits for them: before it is written, as they may still read it, and
+  /// until it is written.
+  void meet_where_shared() const;
+  /// Over how many components a value is split that is assigned from outside of the replicas; 1: each gets it.
+  [[nodiscard]] int parts() const;
+  [[noreturn]] void reject_remainder() const;
+  /// Throws   Error{wrong_context} in a replica.
+  void check_outside() const;
+  /// Throws   Error{invalid_argument} where `given` is not `shape`, the variable's.
+  void check_shape(const Shape& shape, const Shape& given) const;
+  /// Throws   Error{invalid_argument} where `slices` are not as IndexedSlices says, or none of a tensor of `shape`, the
+  ///          variable's; `what` is done with them.
+  void check_slices(const Shape& shape, const SlicesRef& slices, const std::string& what) const;
+  /// Throws   Error{not_supported} for a variable synchronised on read, and where rows that replicas give cannot be
+  ///          aggregated so.
+  void check_may_scatter(Scatter how) const;
+  [[noreturn]] void reject_zero() const;
+  /// Throws   Error{wrong_context} where adding to all components would add to the sum more than once.
+  void check_may_add() const;
+  /// The one value that `components` stand for, left in the first.
+  void read(const ReplicaTensors& components) const;
+
+ private:
+  void check_aggregation() const;
+
+  VariableOptions options_;
+  Strategy* strategy_;
+  int components_ = 1;
+};
+
+}  // namespace chorus::detail
