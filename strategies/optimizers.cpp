@@ -59,6 +59,11 @@ void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& optio
         "to run");
   }
   for (const SlicesRef& slices : gradients.slices) sum_duplicates(slices);
+  if (options.clipping != Clipping::none && !(options.clip_norm > 0)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("apply_gradients: clip_norm is {}, but gradients are shortened to it: give more than 0",
+                            options.clip_norm));
+  }
   if (options.clipping == Clipping::before_reduction) clip(gradients, options.clip_norm);
   if (options.aggregate && !gradients.slices.empty()) {
     replica->all_reduce_slices(ReduceOp::sum, gradients.slices, options.communication);

@@ -21,7 +21,9 @@ void OverlappedAllReduce::start(ReduceOp op, const CommunicationOptions& options
                 "OverlappedAllReduce: made outside of the replicas: make it in the function given to run");
   }
   for (const Part& part : parts_) tensors_.push_back(part.tensor(part.leaf));
+  replica_ = replica;
   pending_ = replica->start_all_reduce_tensors(op, tensors_, options);
+  if (pending_) ++replica->not_waited_for_;
 }
 
 void OverlappedAllReduce::ready_leaf(const void* leaf) {
@@ -53,7 +55,10 @@ void OverlappedAllReduce::wait() {
   for (std::size_t number = 0; number < parts_.size(); ++number) {
     if (!parts_[number].ready) renew(number);
   }
-  if (const auto pending = std::exchange(pending_, nullptr)) pending->wait();
+  const auto pending = std::exchange(pending_, nullptr);
+  if (!pending) return;
+  --replica_->not_waited_for_;
+  pending->wait();
 }
 
 }  // namespace chorus

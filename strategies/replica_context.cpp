@@ -33,6 +33,15 @@ void ReplicaContext::check_here(const char* function) const {
                   function, replica_id_in_sync_group(), strategy_.name()));
 }
 
+void ReplicaContext::check_waited() const {
+  if (not_waited_for_ == 0) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("OverlappedAllReduce: replica {} has left one without calling wait, so that its values are not "
+                  "reduced: call wait before it ends",
+                  replica_id_in_sync_group()));
+}
+
 void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const {
   check_here("all_reduce");
   for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");

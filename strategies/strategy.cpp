@@ -82,6 +82,7 @@ void Strategy::run_replicas(const RunOptions& options, const std::function<void(
     const ContextGuard guard(
         {.strategy = this, .replica = &replica, .scoped = true, .options = &options.communication});
     body(local_replica);
+    replica.check_waited();
   };
   extended_->group().run(in_context, structure);
 }

@@ -27,6 +27,12 @@ namespace {
 
 constexpr const char* writing = "the writing of a variable";
 
+/// A variable is what it is: its values are not rounded on their way.
+CommunicationOptions uncompressed(CommunicationOptions options) {
+  options.compression = Compression::none;
+  return options;
+}
+
 /// What a variable is called and looks like, to be compared between workers.
 struct Description {
   std::array<char, 64> name{};
@@ -161,9 +167,9 @@ void VariableCore::aggregate(const TensorRef& value) const {
   ReplicaGroup& group = strategy_->extended().group();
   group.come_to(replica.local_replica(), writing);
   if (options_.aggregation != VariableAggregation::only_first_replica) {
-    const CommunicationOptions& options = strategy_->extended().communication_options();
-    strategy_->extended().cross_device_ops().all_reduce(
-        group, replica.local_replica(), reduce_op_of(options_.aggregation), std::span(&value, 1), options);
+    strategy_->extended().cross_device_ops().all_reduce(group, replica.local_replica(),
+                                                        reduce_op_of(options_.aggregation), std::span(&value, 1),
+                                                        uncompressed(strategy_->extended().communication_options()));
     return;
   }
   if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, {});
@@ -181,7 +187,7 @@ void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
   all_reduce_slices(extended.group(), replica.local_replica(), extended.cross_device_ops(),
                     of_first ? ReduceOp::sum : reduce_op_of(options_.aggregation),
                     summed ? Duplicates::summed : Duplicates::kept, std::span(&slices, 1),
-                    extended.communication_options());
+                    uncompressed(extended.communication_options()));
 }
 
 void VariableCore::meet_where_shared() const {
@@ -271,7 +277,7 @@ void VariableCore::read(const ReplicaTensors& components) const {
   group.together([&] {
     if (options_.aggregation != VariableAggregation::only_first_replica) {
       extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
-                                               extended.communication_options());
+                                               uncompressed(extended.communication_options()));
     } else if (group.workers() != nullptr) {
       broadcast_tensor(*group.workers(), components.front(), {});
     }

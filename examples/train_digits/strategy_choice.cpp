@@ -62,7 +62,7 @@ std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice, co
   }
   if (choice.name == "one_device") return std::make_shared<chorus::OneDeviceStrategy>(devices(1).front());
   if (choice.name == "central_storage") {
-    return std::make_shared<chorus::CentralStorageStrategy>(devices(choice.replicas));
+    return std::make_shared<chorus::CentralStorageStrategy>(devices(choice.replicas), std::nullopt, options);
   }
   if (choice.name == "mirrored") {
     return std::make_shared<chorus::MirroredStrategy>(devices(choice.replicas), nullptr, options);

@@ -20,8 +20,7 @@ bool must_be_exact(const ReplicaGroup& group, ReduceOp op, DataType type, const 
 
 /// Averages that are rounded once are sums that are divided afterwards.
 ReduceOp joined_by(ReduceOp op, const CommunicationOptions& options) {
-  const bool divided = options.reproducible || options.compression != Compression::none;
-  return op == ReduceOp::average && divided ? ReduceOp::sum : op;
+  return op == ReduceOp::average && options.reproducible ? ReduceOp::sum : op;
 }
 
 }  // namespace

@@ -48,13 +48,16 @@ class CompressedReduction final : public WorkerReduction {
 
   void go_on() override {
     request_.wait();
+    const ReduceOp join = op_ == ReduceOp::average ? ReduceOp::sum : op_;
     const Scratch reduced(piece_ * sizeof(T));
     const Scratch other(piece_ * sizeof(T));
     std::ranges::copy(taken().first(piece_), reduced.as<T>(piece_).begin());
     for (std::size_t worker = 1; worker < size_; ++worker) {
       std::ranges::copy(taken().subspan(worker * piece_, piece_), other.as<T>(piece_).begin());
-      reduce_tensor_into(piece_in(reduced), piece_in(other), op_);
+      reduce_tensor_into(piece_in(reduced), piece_in(other), join);
     }
+    if (op_ == ReduceOp::average)
+      divide_tensor(piece_in(reduced), workers_.size());  // rounded, the sum may be infinite
     const std::span<Wire> result = given().first(piece_);
     compress(reduced.as<T>(piece_), result);
     request_ = iallgather(workers_, result, taken(), options_);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
 
 namespace chorus {
 namespace {
@@ -126,14 +127,21 @@ void all_reduce_slices(ReplicaGroup& group, int local_replica, CrossDeviceOps& o
                        std::span<const SlicesRef> leaves, const CommunicationOptions& options) {
   check_operation(op, leaves);
   const std::vector<Rows> mine = rows_of_all(leaves, duplicates);
-  std::vector<const std::vector<Rows>*> replicas;
-  for (const void* each : group.meet(local_replica, {"all_reduce of IndexedSlices", {}, options.timeout}, &mine)) {
-    replicas.push_back(static_cast<const std::vector<Rows>*>(each));
+  using Joined = std::shared_ptr<const std::vector<JoinedRows>>;
+  Joined of_all;
+  const auto brought = group.meet(local_replica, {"all_reduce of IndexedSlices", {}, options.timeout}, &mine);
+  if (local_replica == 0) {
+    const ReplicaGroup::Reading reading(group);
+    std::vector<const std::vector<Rows>*> replicas;
+    for (const void* each : brought) replicas.push_back(static_cast<const std::vector<Rows>*>(each));
+    of_all = std::make_shared<std::vector<JoinedRows>>(join_rows(group, by_leaf(replicas), duplicates, options));
   }
-  std::vector<JoinedRows> of_all;
-  if (local_replica == 0) of_all = join_rows(group, by_leaf(replicas), duplicates, options);
-  const auto& joined = *static_cast<const std::vector<JoinedRows>*>(
-      group.meet(local_replica, {"the rows of an all_reduce", {}, options.timeout}, &of_all).front());
+  const auto of_first = group.meet(local_replica, {"the rows of an all_reduce", {}, options.timeout}, &of_all);
+  const Joined shared = [&] {  // it outlives replica 0's call, which may fail
+    const ReplicaGroup::Reading reading(group);
+    return *static_cast<const Joined*>(of_first.front());
+  }();
+  const std::vector<JoinedRows>& joined = *shared;
 
   const WholeTensors whole_tensors(mine, joined);
   if (!whole_tensors.tensors().empty()) ops.all_reduce(group, local_replica, op, whole_tensors.tensors(), options);

@@ -40,7 +40,8 @@ struct CommunicationOptions {
   /// The same bits whatever the number of workers and of replicas on each, and on every run.
   bool reproducible = false;
   /// A reduction's numbers are rounded when they leave a worker, and the result once more; between, and among the
-  /// replicas of a worker, they are what they are. Every replica gets the same bits. Not with `reproducible`.
+  /// replicas of a worker, they are what they are. Every replica gets the same bits. Not with `reproducible`, and not
+  /// what variables are made of: those are written and read as they are.
   Compression compression = Compression::none;
 
   bool operator==(const CommunicationOptions&) const = default;

@@ -54,6 +54,12 @@ requires((Leaf<T> || detail::is_indexed_slices<T>)&&...) class GradientAccumulat
     return std::move(slot.sums);
   }
 
+  /// Forgets what the replicas of this worker have begun to add up, as after a run that has failed.
+  /// Order    outside of the replicas.
+  void reset() noexcept {
+    for (Slot& slot : slots_) slot.added = 0;
+  }
+
  private:
   struct Slot {
     int added = 0;

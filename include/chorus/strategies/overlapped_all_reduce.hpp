@@ -39,7 +39,8 @@ class CHORUS_API OverlappedAllReduce {
   }
   OverlappedAllReduce(const OverlappedAllReduce&) = delete;
   OverlappedAllReduce& operator=(const OverlappedAllReduce&) = delete;
-  /// Waits for the packs that are under way; where `wait` has not been called nothing is as it should be.
+  /// Waits for the packs that are under way. Where `wait` has not been called the run throws
+  /// Error{invalid_argument} at its end.
   ~OverlappedAllReduce();
 
   /// `part`, the structure or something in it, is computed, and is not touched until `wait` has returned.
@@ -68,6 +69,7 @@ class CHORUS_API OverlappedAllReduce {
   void ready_leaf(const void* leaf);
   void renew(std::size_t number);
 
+  ReplicaContext* replica_ = nullptr;
   std::vector<Part> parts_;
   std::vector<TensorRef> tensors_;             // of the parts
   std::unique_ptr<PendingAllReduce> pending_;  // null: there is one replica only, or all is done

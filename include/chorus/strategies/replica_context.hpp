@@ -22,6 +22,7 @@
 
 namespace chorus {
 
+class OverlappedAllReduce;
 class PendingAllReduce;
 class Strategy;
 
@@ -94,6 +95,10 @@ class CHORUS_API ReplicaContext {
   auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here());
 
  private:
+  friend class OverlappedAllReduce;
+  friend class Strategy;
+  /// Throws where an OverlappedAllReduce has been left without a wait.
+  void check_waited() const;
   /// Throws where this thread is not this replica.
   void check_here(const char* function) const;
   void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
@@ -102,6 +107,7 @@ class CHORUS_API ReplicaContext {
 
   Strategy& strategy_;
   int local_replica_;
+  int not_waited_for_ = 0;  // OverlappedAllReduces
 };
 
 namespace detail {

@@ -35,6 +35,22 @@ TEST(GradientAccumulator, SmallBatchesCountAsALargeOne) {
   EXPECT_THAT(trained(4), Each(ElementsAre(-7.5, -15)));
 }
 
+TEST(GradientAccumulator, BeginsAnewWhenItIsReset) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  GradientAccumulator<double> accumulator(2);
+  strategy.run([&] {
+    if (id() == 0) std::ignore = accumulator.add({7});  // as where the other one has thrown before
+  });
+  accumulator.reset();
+  strategy.run([&] {
+    EXPECT_FALSE(accumulator.add({1}));
+    const auto sums = accumulator.add({2});
+    ASSERT_TRUE(sums);
+    EXPECT_EQ(std::get<0>(*sums), 3);
+  });
+}
+
 TEST(GradientAccumulator, WrongCallsAreRefused) {
   MirroredStrategy strategy = mirrored(2);
   expect_error(ErrorCode::invalid_argument, "give 1 or more", [] { GradientAccumulator<float>(0); });

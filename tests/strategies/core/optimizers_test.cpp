@@ -4,6 +4,7 @@
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/strategy.hpp>
 
+#include <cmath>
 #include <tuple>
 
 namespace chorus::test {
@@ -28,6 +29,13 @@ TEST(Optimizers, Case137_GradientsAreAddedAndClippedBeforeOrAfter) {
   EXPECT_THAT(after_a_step(2, {.clipping = Clipping::after_reduction, .clip_norm = 2}), Each(-2));
   EXPECT_THAT(after_a_step(2, {.communication = {.reproducible = true}}), Each(-3));
   EXPECT_THAT(after_a_step(2, {.aggregate = false}), testing::ElementsAre(-1, -2));
+}
+
+TEST(Optimizers, LengthsToClipToArePositive) {
+  for (const double wrong : {0.0, -1.0, std::nan("")}) {
+    expect_error(ErrorCode::invalid_argument, "clip_norm is",
+                 [&] { after_a_step(2, {.clipping = Clipping::after_reduction, .clip_norm = wrong}); });
+  }
 }
 
 TEST(Optimizers, ReproducibleAveragesAreDivided) {

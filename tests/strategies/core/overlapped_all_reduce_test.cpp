@@ -128,6 +128,18 @@ TEST_P(WithReplicas, OverlappedAllReduceSaysWhatIsWrong) {
                [&] { OverlappedAllReduce(ReduceOp::sum, outside); });
 }
 
+TEST_P(WithReplicas, OverlappedAllReduceWithoutAWait) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto leave = [] {
+    std::vector<double> value(10);
+    OverlappedAllReduce reduced(ReduceOp::sum, value);
+    reduced.ready(value);
+  };
+  if (replicas() == 1) return strategy.run(leave);  // its value is its own
+  expect_error(ErrorCode::invalid_argument, "without calling wait", [&] { strategy.run(leave); });
+  EXPECT_EQ(strategy.reduce(ReduceOp::sum, strategy.run([] { return 1; })), replicas());
+}
+
 TEST_P(WithReplicas, OverlappedAllReduceThatIsLeft) {
   MirroredStrategy strategy = mirrored(replicas());
   EXPECT_THROW(strategy.run([&] {

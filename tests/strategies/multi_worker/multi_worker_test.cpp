@@ -82,11 +82,12 @@ std::vector<T> reduced_and_rounded(ReduceOp op, int workers, int replicas, const
     for (int worker = 0; worker < workers; ++worker) {
       T local = of(worker * replicas, i);
       for (int r = 1; r < replicas; ++r) local = join(local, of(worker * replicas + r, i));
+      if (op == ReduceOp::average) local /= static_cast<T>(replicas);
       const T sent = rounded<Wire>(local);
       total = worker == 0 ? sent : join(total, sent);
     }
+    if (op == ReduceOp::average) total /= static_cast<T>(workers);
     results.push_back(rounded<Wire>(total));
-    if (op == ReduceOp::average) results.back() /= static_cast<T>(workers * replicas);
   }
   return results;
 }
@@ -122,6 +123,28 @@ TEST_P(MultiWorker, CompressedNumbersAreRoundedTwice) {
   expect_compressed<bfloat16_t, double>(several, Compression::bfloat16);
   expect_compressed<float16_t, float>(several, Compression::float16);
   expect_compressed<float16_t, double>(several, Compression::float16);
+}
+
+TEST_P(MultiWorker, CompressedAveragesAreDividedBeforeTheyAreRounded) {
+  MultiWorkerMirroredStrategy several = strategy({.compression = Compression::float16});
+  const auto large = several.run([] { return std::vector<float>(3, 40000); });  // two of them are too much for 16 bits
+  EXPECT_THAT(several.reduce(ReduceOp::average, large), Each(40000));
+  const auto inside =
+      several.run([](const auto& mine) { return get_replica_context()->all_reduce(ReduceOp::average, mine); }, large);
+  EXPECT_THAT(inside[0], Each(40000));
+}
+
+TEST_P(MultiWorker, VariablesAreNotCompressed) {
+  MultiWorkerMirroredStrategy several = strategy({.compression = Compression::bfloat16});
+  const auto scope = several.scope();
+  Sum count;
+  const Variable<double> v(0.0, {.aggregation = VariableAggregation::mean});
+  several.run([&] {
+    count.update_state(1001.0);
+    v.assign(1001.0);
+  });
+  EXPECT_EQ(count.result(), 1001.0 * replicas());
+  EXPECT_THAT(v.components(), Each(1001.0));
 }
 
 TEST_P(MultiWorker, OtherNumbersAreNotCompressed) {
