@@ -174,7 +174,7 @@ auto ReplicaContext::merge_call(Function&& function, std::tuple<Args...> args, c
   const auto ends =
       group().meet(local_replica_, {"the end of merge_call", where}, failure != nullptr ? &failure : nullptr);
   if (ends.front() != nullptr) {
-    {
+    if (local_replica_ != 0) {  // the others copy replica 0's
       const ReplicaGroup::Reading reading(group());
       failure = *static_cast<const std::exception_ptr*>(ends.front());
     }
