@@ -29,7 +29,9 @@ Kept& kept() {
 
 }  // namespace
 
-Scratch::Scratch(std::size_t bytes) : capacity_(std::bit_ceil(bytes)) {
+Scratch::Scratch(std::size_t bytes) {
+  if (bytes == 0) return;
+  capacity_ = std::bit_ceil(bytes);
   Kept& mine = kept();
   const auto block = std::ranges::find(mine.blocks, capacity_, &Block::capacity);
   if (block == mine.blocks.end()) {

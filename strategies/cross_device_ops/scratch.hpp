@@ -13,6 +13,7 @@ namespace chorus {
 class Scratch {
  public:
   Scratch() noexcept = default;
+  /// Of 0 bytes it is none.
   explicit Scratch(std::size_t bytes);
   Scratch(Scratch&& other) noexcept = default;
   Scratch& operator=(Scratch&& other) noexcept = delete;
