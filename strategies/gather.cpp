@@ -31,6 +31,7 @@ struct Offer {
 };
 
 bool go_together(const Shape& left, const Shape& right, std::size_t axis) {
+  if (left.size() != right.size()) return false;
   for (std::size_t i = 0; i < left.size(); ++i) {
     if (i != axis && left[i] != right[i]) return false;
   }
@@ -97,6 +98,18 @@ std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine)
   return offers;
 }
 
+/// The shape of all that is offered, put together along `axis`.
+Shape joined_shape(const std::vector<Offer>& offers, std::size_t axis) {
+  Shape whole = offers.front().lengths();
+  whole[axis] = 0;
+  for (const Offer& offer : offers) {
+    if (!offer.fits) reject(offer.lengths(), {offer.other.begin(), offer.other.begin() + offer.dimensions});
+    if (!go_together(whole, offer.lengths(), axis)) reject(offers.front().lengths(), offer.lengths());
+    whole[axis] += offer.shape[axis];
+  }
+  return whole;
+}
+
 /// What all workers have agreed to gather.
 struct Agreed {
   std::size_t along;
@@ -147,23 +160,14 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
                                  const std::function<TensorRef(const Shape&)>& make) {
   ReplicaGroup& group = extended_->group();
   const TensorRef& first = components.front();
-  std::size_t along = 0;
-  std::vector<Offer> offers;
   group.together([&] {
     extended_->check_components(components.size(), "Strategy::gather");
     check_dimensions(first.shape);
-    along = detail::dimension_of(axis, first.shape, "Strategy::gather");
-    offers = offers_of_all(group.workers(), offer_of(components, along));
+    const std::size_t along = detail::dimension_of(axis, first.shape, "Strategy::gather");
+    const std::vector<Offer> offers = offers_of_all(group.workers(), offer_of(components, along));
+    const Shape whole = group.alike([&] { return joined_shape(offers, along); });
+    gather_offered(group, components, {along, whole, offers}, make(whole));
   });
-  Shape whole = offers.front().lengths();
-  whole[along] = 0;
-  for (const Offer& offer : offers) {
-    if (!offer.fits) reject(offer.lengths(), {offer.other.begin(), offer.other.begin() + first.shape.size()});
-    if (!go_together(whole, offer.lengths(), along)) reject(offers.front().lengths(), offer.lengths());
-    whole[along] += offer.shape[along];
-  }
-
-  group.together([&] { gather_offered(group, components, {along, whole, offers}, make(whole)); });
 }
 
 }  // namespace chorus

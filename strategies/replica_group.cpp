@@ -112,6 +112,7 @@ struct ReplicaGroup::State {
     for (Standing& standing : places) standing.calls.store(0, std::memory_order_relaxed);
     readers = 0;
     given_up = false;
+    thrown_alike = nullptr;
     failed = nullptr;  // only now: where a worker is lost, the next run says so, too
   }
   /// The first failure of a run: it is what the run throws.
@@ -143,7 +144,8 @@ struct ReplicaGroup::State {
   std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
   std::mutex mutex;                       // for what follows
   std::exception_ptr failed;
-  std::string why;  // the others are told
+  std::exception_ptr thrown_alike;  // on every worker: to tell the others would reach them where they find it themselves
+  std::string why;                  // the others are told
   ReplicaThreads threads;
 };
 
@@ -217,6 +219,7 @@ void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& struct
   }
   if (workers() == nullptr) return;
   try {
+    if (state_->failed && state_->failed == state_->thrown_alike) return;
     if (state_->failed) {
       workers()->revoke(fmt::format("worker {}: {}", state_->layout.worker, state_->why));
     } else if (structure) {
@@ -235,9 +238,14 @@ void ReplicaGroup::take_turn() {
   state_->turn = 1 - state_->turn;
 }
 
+void ReplicaGroup::note_thrown_alike() const {
+  const std::scoped_lock lock(state_->mutex);
+  state_->thrown_alike = std::current_exception();
+}
+
 void ReplicaGroup::give_up() {
   const std::optional<Communicator>& now = state_->between_workers[state_->turn];
-  if (state_->running || !now) return;
+  if (state_->running || !now || std::current_exception() == state_->thrown_alike) return;
   state_->given_up = true;
   const std::string why = fmt::format("worker {} threw: {}", state_->layout.worker, text_of(std::current_exception()));
   try {

@@ -102,11 +102,15 @@ void VariableCore::agree(const TensorRef& initial) const {
   if (group.layout().workers == 1) return;
   const Description mine(options_.name, initial);
   std::vector<Description> all(static_cast<std::size_t>(group.layout().workers));
-  group.together([&] { allgather(*group.workers(), std::span(&mine, 1), all); });
-  for (std::size_t worker = 1; worker < all.size(); ++worker) {
-    if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
-  }
-  group.together([&] { broadcast_tensor(*group.workers(), initial, {}); });
+  group.together([&] {
+    allgather(*group.workers(), std::span(&mine, 1), all);
+    group.alike([&] {
+      for (std::size_t worker = 1; worker < all.size(); ++worker) {
+        if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
+      }
+    });
+    broadcast_tensor(*group.workers(), initial, {});
+  });
 }
 
 std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,

@@ -62,7 +62,7 @@ class Exchange {
         // In the order of all replicas a sum has the same bits wherever they are.
         sums_before_(workers_ != nullptr && duplicates == Duplicates::summed && !options.reproducible) {
     make_offers();
-    decide(group.layout().replicas());
+    group.alike([&] { decide(group.layout().replicas()); });
   }
 
   std::vector<JoinedRows> result() {

@@ -41,8 +41,7 @@ class CHORUS_API ReplicaGroup {
   /// The communicator of the workers, for their first replicas; null where there is one only.
   ///
   /// Order    called by all workers, outside of runs: after a run or a collective that has failed the first call makes
-  /// a
-  ///          new one.
+  ///          a new one.
   [[nodiscard]] const Communicator* workers() const;
 
   /// Calls `body(local replica)` for every replica of this worker, at the same time, and returns when all have ended on
@@ -77,6 +76,18 @@ class CHORUS_API ReplicaGroup {
     } catch (...) {
       take_turn();
       give_up();
+      throw;
+    }
+  }
+
+  /// body(), which looks at what all workers have told each other: it throws on all of them or on none, so that nobody
+  /// is told. Called by all workers, in `together` or by their first replicas in `run`.
+  template <class Body>
+  decltype(auto) alike(const Body& body) const {
+    try {
+      return body();
+    } catch (...) {
+      note_thrown_alike();
       throw;
     }
   }
@@ -131,6 +142,8 @@ class CHORUS_API ReplicaGroup {
   void end_with_workers(const std::function<std::uint64_t()>& structure);
   /// Begins a run or a call outside of runs.
   void take_turn();
+  /// In a catch block: what is being thrown is thrown on every worker.
+  void note_thrown_alike() const;
   /// In a catch block, outside of runs: tells the other workers what is being thrown.
   void give_up();
   std::unique_ptr<State> state_;
