@@ -138,6 +138,7 @@ struct ReplicaGroup::State {
   std::size_t turn = 0;
   bool given_up = false;  // outside of a run
   ReplicaLayout layout;
+  bool shares_memory = true;
   std::vector<Communicator> local;  // as each replica has it
   std::atomic<bool> running{false};
   std::vector<Standing> places;           // of each replica
@@ -159,6 +160,7 @@ ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Comm
     check_equal_numbers(*workers, state_->layout.local_replicas);
     state_->layout.workers = workers->size();
     state_->layout.worker = workers->rank();
+    state_->shares_memory = workers->shares_memory();
     for (auto& each : state_->between_workers) each = workers->dup();
   } else {
     state_->all_workers.reset();
@@ -169,6 +171,8 @@ ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Comm
 ReplicaGroup::~ReplicaGroup() = default;
 
 const ReplicaLayout& ReplicaGroup::layout() const noexcept { return state_->layout; }
+
+bool ReplicaGroup::shares_memory() const noexcept { return state_->shares_memory; }
 
 std::span<const Device> ReplicaGroup::devices() const noexcept { return state_->devices; }
 

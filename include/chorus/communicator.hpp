@@ -50,6 +50,10 @@ class CHORUS_API Communicator {
   /// Of the first rank of every node, in the order of their ranks; none elsewhere.
   [[nodiscard]] std::optional<Communicator> leaders() const;
 
+  /// Whether all ranks are on one node and exchange data through its memory; not where CHORUS_SHARED_MEMORY is `off`.
+  /// The same on every rank, which all call, as the first call to a collective finds it out.
+  [[nodiscard]] bool shares_memory() const;
+
   /// Gives the communicator up for all ranks, from outside any collective: for a rank that cannot go on, so that the
   /// others need not wait for it.
   ///

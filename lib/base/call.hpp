@@ -40,6 +40,8 @@ inline constexpr auto joining_node = static_cast<Collective>(252);
 inline constexpr auto joining_leaders = static_cast<Collective>(251);
 /// And where a rank gives a communicator up, alone.
 inline constexpr auto revoking = static_cast<Collective>(250);
+/// And where a rank asks how it reaches the others.
+inline constexpr auto asking_for_memory = static_cast<Collective>(249);
 
 /// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);

@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, collective_count> collectives = {
     "barrier",  "bcast",    "reduce",    "allreduce", "allgather",     "reduce_scatter_block",
     "alltoall", "gather",   "scatter",   "scan",      "exscan",        "allgatherv",
     "gatherv",  "scatterv", "alltoallv", "alltoallw", "reduce_scatter"};
-constexpr std::array<std::string_view, 6> of_communicators = {"split", "dup",     "subset",
-                                                              "node",  "leaders", "revoke"};  // 255, 254, ...
+constexpr std::array<std::string_view, 7> of_communicators = {"split",   "dup",    "subset",       "node",
+                                                              "leaders", "revoke", "shares_memory"};  // 255, 254, ...
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};

@@ -95,9 +95,10 @@ CommunicatorState::OnNode CommunicatorState::on_node(const Call& call) {
     fail(call);
   }
   const std::vector<int>& nodes = transport_->nodes();
-  if (nodes.empty()) return {.node = 0, .first = rank() == 0};
+  const bool memory = transport_->shared() != nullptr;
+  if (nodes.empty()) return {.node = 0, .first = rank() == 0, .memory = memory};
   const int mine = nodes[static_cast<std::size_t>(rank())];
-  return {.node = mine, .first = std::ranges::find(nodes, mine) - nodes.begin() == rank()};
+  return {.node = mine, .first = std::ranges::find(nodes, mine) - nodes.begin() == rank(), .memory = memory};
 }
 
 }  // namespace detail
@@ -143,6 +144,8 @@ Communicator Communicator::node() const {
   const Call call{.collective = joining_node};
   return *made(state_->split(call, {.color = state_->on_node(call).node}));
 }
+
+bool Communicator::shares_memory() const { return state_->on_node({.collective = asking_for_memory}).memory; }
 
 std::optional<Communicator> Communicator::leaders() const {
   const Call call{.collective = joining_leaders};

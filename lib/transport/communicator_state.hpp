@@ -112,10 +112,12 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     int key = 0;
   };
   [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Call& call, const Place& place);
-  /// The number of this rank's node, and whether it is the node's first rank. Sets the communicator up, for `call`.
+  /// The number of this rank's node, whether it is the node's first rank, and whether all ranks share memory there.
+  /// Sets the communicator up, for `call`.
   struct OnNode {
     int node = 0;
     bool first = false;
+    bool memory = false;
   };
   [[nodiscard]] OnNode on_node(const Call& call);
 

@@ -27,14 +27,14 @@ ReduceOp joined_by(ReduceOp op, DataType type, const CommunicationOptions& optio
 }
 
 /// Reduces `tensors` in place over the workers, in packs, the last tensors first.
-void reduce_over(const Communicator& workers, ReduceOp op, std::span<const TensorRef> tensors,
+void reduce_over(const ReplicaGroup& group, ReduceOp op, std::span<const TensorRef> tensors,
                  const CommunicationOptions& options) {
   std::deque<UnderWay> under_way;
-  const Packs packs = packs_of(tensors, options, false);
+  const Packs packs = packs_of(tensors, options, group.shares_memory());
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     UnderWay& next = under_way.emplace_back(UnderWay{Packed(tensors, *pack), {}});
     const TensorRef& tensor = next.pack.tensor();
-    next.reduction = start_worker_reduction(workers, tensor, joined_by(op, tensor.type, options), options);
+    next.reduction = start_worker_reduction(*group.workers(), tensor, joined_by(op, tensor.type, options), options);
   }
   for (UnderWay& each : under_way) each.reduction->go_on();
   for (UnderWay& each : under_way) {
@@ -67,7 +67,7 @@ void fold_and_reduce(const ReplicaGroup& group, ReduceOp op, std::span<const Rep
       folded.push_back(components.front());
     }
   }
-  if (group.workers() != nullptr) reduce_over(*group.workers(), op, folded, options);
+  if (group.workers() != nullptr) reduce_over(group, op, folded, options);
   for (const ReplicaTensors& components : values) {
     const TensorRef& first = components.front();
     if (join != op && !divided_before(components)) divide_tensor(first, group.layout().replicas());

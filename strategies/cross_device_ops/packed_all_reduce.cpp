@@ -35,7 +35,7 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
       options_(options),
       start_(start),
       pack_of_(values.size()) {
-  Packs packs = packs_of(values, options, group.layout().workers == 1);
+  Packs packs = packs_of(values, options, group.shares_memory());
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     for (const std::size_t number : *pack) pack_of_[number] = packs_.size();
     const std::size_t length = pack->size();

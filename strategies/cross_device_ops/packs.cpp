@@ -10,15 +10,15 @@ namespace {
 /// Where packing has stopped to pay: what is longer takes as long as its bytes, not as its messages.
 constexpr std::size_t automatic_bytes = std::size_t{1} << 20U;
 
-/// A call between threads takes as long as copying so much in and out.
-constexpr std::size_t short_between_threads = std::size_t{4} << 10U;
+/// A call through shared memory takes as long as copying so much in and out.
+constexpr std::size_t short_in_memory = std::size_t{4} << 10U;
 
 }  // namespace
 
-Packs packs_of(std::span<const TensorRef> tensors, const CommunicationOptions& options, bool between_threads) {
+Packs packs_of(std::span<const TensorRef> tensors, const CommunicationOptions& options, bool in_memory) {
   const bool automatic = options.bytes_per_pack == 0;
   const std::size_t limit = automatic ? automatic_bytes : options.bytes_per_pack;
-  const std::size_t longest_packed = automatic && between_threads ? short_between_threads : limit;
+  const std::size_t longest_packed = automatic && in_memory ? short_in_memory : limit;
   struct Open {
     std::size_t pack = 0;
     std::size_t bytes = 0;

@@ -17,10 +17,10 @@ using Packs = std::vector<std::vector<std::size_t>>;
 
 /// Tensors of one type in their order, in packs of at most as many bytes as the options say: a tensor that is larger is
 /// alone. The same on every replica that has the same tensors. Where the library decides, packs are sent about as fast
-/// as one large tensor; between the threads of one worker only short tensors are packed, as a call there takes less
+/// as one large tensor; between replicas that share memory only short tensors are packed, as a call there takes less
 /// than copying longer ones.
 [[nodiscard]] Packs packs_of(std::span<const TensorRef> tensors, const CommunicationOptions& options,
-                             bool between_threads);
+                             bool in_memory);
 
 /// The tensors of a pack side by side in memory, as one tensor; a single one as it is.
 class Packed {

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto limit = 500ms;
+constexpr auto limit = 250ms;
 constexpr double latest_s = 2;
 
 int missing_rank() { return job_size() - 1; }
@@ -43,11 +43,11 @@ TEST_P(Deadline, OfTheCallIsKeptByEveryRankThatWaits) {
   barrier(comm);
   if (!missing()) {
     const Outcome outcome = outcome_of([&] { make_call(comm, waiting(), {.timeout = limit}); });
-    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.5 s", "allreduce of"});
+    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.25 s", "allreduce of"});
     if (std::string_view(placing().name) == "one_node") {
       expect_error(outcome, ErrorCode::timeout, {fmt::format("rank {} (host", missing_rank())});
     }
-    EXPECT_GT(outcome.took.count(), 0.45);
+    EXPECT_GT(outcome.took.count(), 0.2);
     EXPECT_LT(outcome.took.count(), latest_s);
     expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"make a new one"});
   }
@@ -63,28 +63,28 @@ TEST_P(Deadline, OfTheCallIsKeptByEveryRankThatWaits) {
 }
 
 TEST_P(Deadline, OfTheEnvironmentIsKept) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.5");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.25");
   const Communicator comm = from_mpi(lasting_comm());
   barrier(comm);
   if (!missing()) {
     const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
-    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.5 s"});
+    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.25 s"});
     EXPECT_LT(outcome.took.count(), latest_s);
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.5");
-  const ScopedVariable warning("CHORUS_STALL_WARNING", "0.2");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.25");
+  const ScopedVariable warning("CHORUS_STALL_WARNING", "0.1");
   const Communicator comm = from_mpi(lasting_comm());
   if (!missing()) {
     testing::internal::CaptureStderr();
     const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
     const std::string warned = testing::internal::GetCapturedStderr();
-    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.5 s", "set the comm"});
+    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.25 s", "set the comm"});
     EXPECT_LT(outcome.took.count(), latest_s);
-    EXPECT_NE(warned.find("has waited 0.2"), std::string::npos) << warned;
+    EXPECT_NE(warned.find("has waited 0.1"), std::string::npos) << warned;
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -92,11 +92,11 @@ TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
 TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
   const bool one_node = std::string_view(placing().name) == "one_node";
   if (!one_node && waiting().algorithm != "ring" && !waiting().nonblocking) return;  // may wait inside MPI
-  const ScopedVariable warning("CHORUS_STALL_WARNING", "0.3");
+  const ScopedVariable warning("CHORUS_STALL_WARNING", "0.2");
   const Communicator comm = from_mpi(lasting_comm());
   barrier(comm);
   testing::internal::CaptureStderr();
-  if (missing()) std::this_thread::sleep_for(700ms);
+  if (missing()) std::this_thread::sleep_for(500ms);
   make_call(comm, waiting());
   const std::string text = testing::internal::GetCapturedStderr();
   int process = getpid();
@@ -107,7 +107,7 @@ TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
   EXPECT_GT(warned, 0);
   if (text.empty()) return;
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "more than one line: " << text;
-  EXPECT_NE(text.find("has waited 0.3"), std::string::npos) << text;
+  EXPECT_NE(text.find("has waited 0.2"), std::string::npos) << text;
   if (!one_node) return;
   EXPECT_EQ(warned, 1);
   const std::string who = fmt::format("not arrived: rank {} (host ", missing_rank());

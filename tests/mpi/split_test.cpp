@@ -106,6 +106,8 @@ TEST_F(Split, NodesAndLeadersCoverTheRanks) {
   }
   barrier(node);
   EXPECT_TRUE(node.state().transport().shared() != nullptr || node.size() == 1);
+  EXPECT_EQ(node.shares_memory(), node.state().transport().shared() != nullptr);
+  EXPECT_EQ(all_.shares_memory(), node.shares_memory() && node.size() == all_.size());
 }
 
 TEST_F(Split, EveryCollectiveRunsOnAPart) {

@@ -11,11 +11,11 @@ namespace {
 
 /// The bytes of the tensors of each pack.
 std::vector<std::vector<std::size_t>> packed(const std::vector<std::size_t>& bytes, std::size_t limit,
-                                             bool between_threads = false) {
+                                             bool in_memory = false) {
   std::vector<TensorRef> tensors;
   for (const std::size_t each : bytes) tensors.push_back({.type = DataType::uint8, .shape = {each}});
   std::vector<std::vector<std::size_t>> packs;
-  for (const auto& pack : packs_of(tensors, {.bytes_per_pack = limit}, between_threads)) {
+  for (const auto& pack : packs_of(tensors, {.bytes_per_pack = limit}, in_memory)) {
     packs.emplace_back();
     for (const std::size_t number : pack) packs.back().push_back(bytes[number]);
   }
@@ -44,7 +44,7 @@ TEST(Packs, Case76_TensorsOfOneTypeArePackedWhateverTheirSizes) {
   EXPECT_EQ(packed({3, 0, 4}, 4), (Sizes{{3, 0}, {4}}));
 }
 
-TEST(Packs, BetweenThreadsHaveShortTensorsOnly) {
+TEST(Packs, InMemoryHaveShortTensorsOnly) {
   using Sizes = std::vector<std::vector<std::size_t>>;
   EXPECT_EQ(packed({10'000, 10'000, 10'000}, 0), (Sizes{{10'000, 10'000, 10'000}}));
   EXPECT_EQ(packed({10'000, 10'000, 10'000}, 0, true), (Sizes{{10'000}, {10'000}, {10'000}}));
