@@ -67,14 +67,17 @@ CommunicationOptions StrategyExtended::options_of_call(const CommunicationOption
   return merged;
 }
 
-void StrategyExtended::reduce_components(ReduceOp op, const detail::ReplicaLeaves& values,
+void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
                                          const CommunicationOptions& options) {
+  call.structure = values.structure;
   for (const ReplicaTensors& value : values.tensors) {
     detail::check_operation(op, value.front().type, "Strategy::reduce");
     check_components(value.size(), "Strategy::reduce");
+    detail::add_shape(call.structure, value.front());
   }
   for (const ReplicaSlices& value : values.slices) check_components(value.size(), "Strategy::reduce");
   const CommunicationOptions merged = options_of_call(options);
+  group_.announce(call);
   if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_.layout().replicas() == 1) return;
   parts_.cross_device_ops->batch_reduce(group_, op, values.tensors, merged);
@@ -97,7 +100,8 @@ void StrategyExtended::check_cross_replica(const char* function) const {
 }
 
 void StrategyExtended::broadcast(const TensorRef& tensor) {
-  if (group_.workers() != nullptr) broadcast_tensor(*group_.workers(), tensor, {});
+  group_.announce({.function = StrategyFunction::broadcast_to, .structure = detail::shapes_number({&tensor, 1})});
+  broadcast_of_first(group_, tensor);
 }
 
 void StrategyExtended::check_non_slot(const NonSlotDevices& where) const {

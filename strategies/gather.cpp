@@ -153,6 +153,7 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
     extended_->check_components(components.size(), "Strategy::gather");
     check_dimensions(first.shape);
     along = detail::dimension_of(axis, first.shape, "Strategy::gather");
+    group.announce({.function = StrategyFunction::gather, .dimensions = detail::dimension_bit(along)});
     offers = offers_of_all(group.workers(), offer_of(components, along));
   });
   Shape whole = offers.front().lengths();
@@ -163,7 +164,10 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
     whole[along] += offer.shape[along];
   }
 
-  group.together([&] { gather_offered(group, components, {along, whole, offers}, make(whole)); });
+  group.together([&] {
+    group.announce({.function = StrategyFunction::gather, .dimensions = detail::dimension_bit(along)});
+    gather_offered(group, components, {along, whole, offers}, make(whole));
+  });
 }
 
 }  // namespace chorus

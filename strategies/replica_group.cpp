@@ -216,6 +216,7 @@ void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& struct
     state_->fail(fmt::format("worker {}", state_->layout.worker));
   }
   if (workers() == nullptr) return;
+  announce({.function = StrategyFunction::end_run});
   try {
     if (state_->failed) {
       workers()->revoke(fmt::format("worker {}: {}", state_->layout.worker, state_->why));
@@ -246,10 +247,20 @@ void ReplicaGroup::give_up() {
   }
 }
 
-void ReplicaGroup::come_to(int local_replica, const char* what) const {
+void ReplicaGroup::stand(int local_replica, const char* place) const {
   Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
-  standing.place.store(what, std::memory_order_relaxed);
+  standing.place.store(place, std::memory_order_relaxed);
   standing.calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ReplicaGroup::announce(const StrategyCall& call) const {
+  if (const Communicator* const all = workers()) all->set_purpose(call.purpose());
+}
+
+void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
+  stand(local_replica, call.name());
+  if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
+  if (local_replica == 0) announce(call);
 }
 
 void ReplicaGroup::reject_different_places() const {
@@ -277,7 +288,8 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   const Visit mine{place.what, place.where.file, place.where.line, brought};
   std::vector<Visit> visits(state_->devices.size());
   try {
-    come_to(local_replica, place.what);
+    stand(local_replica, place.what);
+    local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
     collectively([&] { allgather(local(local_replica), std::span(&mine, 1), visits, {.timeout = place.timeout}); });
   } catch (...) {
     state_->leave_meeting();

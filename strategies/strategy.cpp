@@ -64,6 +64,7 @@ void Strategy::check_cross_replica(const char* function, const char* instead) co
 std::optional<Communicator> Strategy::input_workers() const {
   ReplicaGroup& group = extended_->group();
   return group.together([&] {
+    group.announce({.function = StrategyFunction::distribute_dataset});
     const Communicator* const workers = group.workers();
     return workers != nullptr ? std::optional(workers->dup()) : std::nullopt;
   });

@@ -8,6 +8,7 @@
 #include <chorus/float16.hpp>
 #include <chorus/reduce_local.hpp>
 #include <chorus/strategies/axes.hpp>
+#include <chorus/strategies/replica_group.hpp>
 
 #include <complex>
 #include <concepts>
@@ -98,6 +99,12 @@ Request start_all_reduce_tensor(const Communicator& comm, const TensorRef& tenso
 
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options) {
   bcast(comm, std::span(tensor.data, tensor.bytes()), 0, without_algorithm(options));
+}
+
+void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor) {
+  const Communicator* const workers = group.workers();
+  if (workers == nullptr) return;
+  broadcast_tensor(*workers, tensor, {});
 }
 
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op) {

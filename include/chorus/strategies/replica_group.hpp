@@ -6,6 +6,7 @@
 #include <chorus/error.hpp>
 #include <chorus/export.hpp>
 #include <chorus/strategies/call_site.hpp>
+#include <chorus/strategies/strategy_call.hpp>
 #include <chorus/strategies/values.hpp>
 
 #include <atomic>
@@ -93,8 +94,11 @@ class CHORUS_API ReplicaGroup {
   ///          Error{timeout} where one does not come.
   std::vector<const void*> meet(int local_replica, const Place& place, const void* brought = nullptr) const;
 
-  /// Says what the replica is about to do, so that messages can.
-  void come_to(int local_replica, const char* what) const;
+  /// Says what the next collectives of the workers are for, which are told where theirs differ. Called by all workers,
+  /// in `together`.
+  void announce(const StrategyCall& call) const;
+  /// The same of the next collectives of the local replicas and, by the first one, of the workers.
+  void come_to(int local_replica, const StrategyCall& call) const;
   /// body(), in which every local replica calls the same collectives of `local`. Where they are not the same,
   /// Error{mismatch} tells where the replicas have come to.
   template <class Body>
@@ -125,6 +129,7 @@ class CHORUS_API ReplicaGroup {
  private:
   struct State;
   void end(const std::function<void(int)>& body, int local_replica);
+  void stand(int local_replica, const char* place) const;
   /// Throws Error{mismatch} where the local replicas are in different places.
   void reject_different_places() const;
   /// Ends the run: agrees with the other workers that all is well, or throws.

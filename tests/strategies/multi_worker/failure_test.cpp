@@ -16,25 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The text of what `statement` throws, which is to be an exception.
-template <class Statement>
-std::string thrown_text(const Statement& statement) {
-  try {
-    statement();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown on worker " << job_rank();
-  return "";
-}
-
-/// Whether the next run and the next reduction are right.
-void expect_works(MultiWorkerMirroredStrategy& several) {
-  EXPECT_EQ(several.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[0],
-            several.num_replicas_in_sync());
-  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), several.num_replicas_in_sync());
-}
-
 TEST_P(MultiWorker, ACollectiveOutsideOfRunsThatFailsLeavesTheStrategyWorking) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   MultiWorkerMirroredStrategy several = strategy();
