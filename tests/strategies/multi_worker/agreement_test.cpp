@@ -2,6 +2,7 @@
 // Workers that do not make the same calls of a strategy: all are told at once, by the names of those calls.
 #include "multi_worker/multi_worker.hpp"
 
+#include <chorus/strategies/checkpoint_manager.hpp>
 #include <chorus/strategies/overlapped_all_reduce.hpp>
 #include <chorus/strategies/tensor.hpp>
 #include <chorus/strategies/variable.hpp>
@@ -52,6 +53,45 @@ class Calls : public MultiWorker {
   }
 };
 INSTANTIATE_TEST_SUITE_P(ReplicasOfEachWorker, Calls, testing::Values(1, 2));
+
+TEST_P(Calls, ACheckpointThatOneWorkerSavesAloneIsTold) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<double> v(1, {.name = "v"});
+  const Checkpoint checkpoint{v};
+  const CheckpointManager manager(checkpoint, "/proc/chorus");
+  const auto values = several.run([] { return 1.0; });
+  const auto saves = [&] { checkpoint.save("/proc/chorus/saved"); };
+  const auto restores = [&] { checkpoint.restore("/proc/chorus/saved"); };
+  const auto keeps = [&] { manager.save(1); };
+  const auto runs = [&] { several.run([] {}); };
+  const auto reduces_in_a_run = [&] { all_reduce_by(several, ReduceOp::sum); };
+  const auto reduces = [&] { std::ignore = several.reduce(ReduceOp::sum, values); };
+  expect_told(several, saves, runs, "Checkpoint::save", "the end of Strategy::run");
+  expect_told(several, saves, reduces_in_a_run, "Checkpoint::save", "all_reduce by sum");
+  expect_told(several, reduces_in_a_run, saves, "all_reduce by sum", "Checkpoint::save");
+  expect_told(several, reduces, restores, "Strategy::reduce by sum", "Checkpoint::restore");
+  expect_told(several, restores, saves, "Checkpoint::restore", "Checkpoint::save");
+  expect_told(several, keeps, runs, "CheckpointManager::save", "the end of Strategy::run");
+  expect_told(
+      several, runs, [&] { std::ignore = manager.latest(); }, "the end of Strategy::run", "CheckpointManager::steps");
+}
+
+TEST_P(Calls, WorkersOnDifferentNodesAreToldWhereTheyAreCompared) {
+  const ScopedVariable node_ranks("CHORUS_NODE_RANKS", "1");
+  const ScopedVariable check("CHORUS_CHECK", "collective");
+  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  const auto scope = several.scope();
+  const Variable<double> v(1, {.name = "v"});
+  const Checkpoint checkpoint{v};
+  const auto saves = [&] { checkpoint.save("/proc/chorus/saved"); };
+  const auto runs = [&] { several.run([] {}); };
+  const auto sums = [&] { all_reduce_by(several, ReduceOp::sum); };
+  const auto averages = [&] { all_reduce_by(several, ReduceOp::average); };
+  expect_told(several, saves, runs, "disagree", "Checkpoint::save");
+  expect_told(several, sums, saves, "disagree", "all_reduce by sum");
+  expect_told(several, sums, averages, "disagree", "all_reduce by ");
+}
 
 TEST_P(Calls, DifferentReductionsAreTold) {
   for (const bool reproducible : {false, true}) {
