@@ -4,6 +4,7 @@
 #include "cross_device_ops/reduction.hpp"
 #include "sparse/slices_reduction.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/strategy.hpp>
 
@@ -26,6 +27,12 @@ StrategyParts checked(StrategyParts parts) {
   if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
   if (!parts.cross_device_ops) parts.cross_device_ops = std::make_unique<CollectiveAllReduce>();
   return parts;
+}
+
+/// True where a reduction need wait for nobody.
+bool has_no_elements(const detail::ReplicaLeaves& values) {
+  const auto is_empty = [](const ReplicaTensors& value) { return value.front().count() == 0; };
+  return values.slices.empty() && std::ranges::all_of(values.tensors, is_empty);
 }
 
 }  // namespace
@@ -81,6 +88,7 @@ void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const d
   if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_.layout().replicas() == 1) return;
   parts_.cross_device_ops->batch_reduce(group_, op, values.tensors, merged);
+  if (has_no_elements(values) && group_.workers() != nullptr) barrier(*group_.workers(), {.timeout = merged.timeout});
 }
 
 void StrategyExtended::check_components(std::size_t components, const char* function) const {

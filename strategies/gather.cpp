@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/allgather.hpp>
 #include <chorus/allgatherv.hpp>
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -123,6 +125,7 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   for (const Offer& offer : agreed.offers) counts.push_back(offer.shape[agreed.along] * step);
   std::vector<std::byte> all(agreed.whole[agreed.along] * step);
   allgatherv(*group.workers(), own, all, counts);
+  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers());  // of those nothing is awaited
   blocks.clear();
   lengths.clear();
   std::size_t begin = 0;

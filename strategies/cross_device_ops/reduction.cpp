@@ -2,6 +2,7 @@
 #include "reduction.hpp"
 
 #include <chorus/allreduce.hpp>
+#include <chorus/barrier.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/detail/buffers.hpp>
 #include <chorus/detail/operation.hpp>
@@ -105,6 +106,7 @@ void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor) {
   const Communicator* const workers = group.workers();
   if (workers == nullptr) return;
   broadcast_tensor(*workers, tensor, {});
+  barrier(*workers);  // the first one has waited for nobody
 }
 
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op) {

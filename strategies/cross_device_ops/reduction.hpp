@@ -26,7 +26,7 @@ void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, Reduce
                                               const CollectiveOptions& options);
 /// bcast of a tensor from rank 0.
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options);
-/// bcast of a tensor from the first worker to all. In
+/// bcast of a tensor from the first worker to all, of which none goes on before all have come. In
 /// ReplicaGroup::together.
 void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor);
 /// `inout` = `inout` op `in`, element by element.

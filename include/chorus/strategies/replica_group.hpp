@@ -58,6 +58,9 @@ class CHORUS_API ReplicaGroup {
 
   /// body(), which all workers call outside of runs. Where it throws on this worker the others get Error{revoked} with
   /// the text, where they wait in a collective, or else from the next one; afterwards the group works again.
+  ///
+  /// The body has a collective that no worker leaves before all have come, such as an allreduce or a barrier: so none
+  /// is more than a call ahead of another, and what one throws is told in the call that it has thrown in.
   template <class Body>
   decltype(auto) together(const Body& body) {
     take_turn();

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -207,6 +208,29 @@ TEST_P(MultiWorker, WhatAReplicaDoesMeanwhileDoesNotChangeWhatAnOverlappedAllRed
     EXPECT_THAT(both.second, testing::Each(2 * replicas()));
   });
 }
+
+/// Turns by which worker comes last, and by what the workers share.
+class Stragglers : public testing::TestWithParam<const char*> {};
+
+TEST_P(Stragglers, AFailureIsToldInItsOwnCallHoweverFarAheadTheFirstWorkerIs) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  const ScopedVariable memory("CHORUS_SHARED_MEMORY", GetParam());
+  MultiWorkerMirroredStrategy several(Communicator::world(), {.devices = some_devices(1)});
+  const PerReplica<float> of_two({1, 0, 2}, {0, 0});
+  const auto of_one = per_replica(several, std::vector{0.0F});
+  for (int round = 0; round < 3 * job_size(); ++round) {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(several.extended().broadcast_to(i + job_rank())[0], i);  // sets all up
+    if (job_rank() == round % job_size()) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(several.extended().broadcast_to(10.0 * i + job_rank())[0], 10 * i) << "call " << i;
+    }
+    const std::string text =
+        thrown_text([&] { std::ignore = several.reduce(ReduceOp::sum, job_rank() == 0 ? of_two : of_one); });
+    EXPECT_THAT(text, HasSubstr("local replicas")) << "round " << round;
+    expect_works(several);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Memory, Stragglers, testing::Values("auto", "off"));
 
 }  // namespace
 }  // namespace chorus::test
