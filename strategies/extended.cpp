@@ -109,7 +109,7 @@ void StrategyExtended::check_cross_replica(const char* function) const {
 
 void StrategyExtended::broadcast(const TensorRef& tensor) {
   group_.announce({.function = StrategyFunction::broadcast_to, .structure = detail::shapes_number({&tensor, 1})});
-  broadcast_of_first(group_, tensor);
+  broadcast_of_first(group_, tensor, communication_options());
 }
 
 void StrategyExtended::check_non_slot(const NonSlotDevices& where) const {

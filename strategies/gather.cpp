@@ -92,10 +92,10 @@ void put_together(const Rows& layout, std::span<const std::byte* const> blocks, 
   }
 }
 
-std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine) {
+std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine, const CollectiveOptions& options) {
   if (workers == nullptr) return {mine};
   std::vector<Offer> offers(static_cast<std::size_t>(workers->size()));
-  allgather(*workers, std::span(&mine, 1), offers);
+  allgather(*workers, std::span(&mine, 1), offers, options);
   return offers;
 }
 
@@ -104,6 +104,7 @@ struct Agreed {
   std::size_t along;
   const Shape& whole;
   const std::vector<Offer>& offers;
+  const CollectiveOptions& options;
 };
 
 void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components, const Agreed& agreed,
@@ -124,8 +125,8 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   std::vector<std::size_t> counts;
   for (const Offer& offer : agreed.offers) counts.push_back(offer.shape[agreed.along] * step);
   std::vector<std::byte> all(agreed.whole[agreed.along] * step);
-  allgatherv(*group.workers(), own, all, counts);
-  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers());  // of those nothing is awaited
+  allgatherv(*group.workers(), own, all, counts, agreed.options);
+  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers(), agreed.options);  // of those nothing is awaited
   blocks.clear();
   lengths.clear();
   std::size_t begin = 0;
@@ -150,6 +151,7 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
                                  const std::function<TensorRef(const Shape&)>& make) {
   ReplicaGroup& group = extended_->group();
   const TensorRef& first = components.front();
+  const CollectiveOptions options{.timeout = extended_->communication_options().timeout};
   std::size_t along = 0;
   std::vector<Offer> offers;
   group.together([&] {
@@ -157,7 +159,7 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
     check_dimensions(first.shape);
     along = detail::dimension_of(axis, first.shape, "Strategy::gather");
     group.announce({.function = StrategyFunction::gather, .dimensions = detail::dimension_bit(along)});
-    offers = offers_of_all(group.workers(), offer_of(components, along));
+    offers = offers_of_all(group.workers(), offer_of(components, along), options);
   });
   Shape whole = offers.front().lengths();
   whole[along] = 0;
@@ -169,7 +171,7 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
 
   group.together([&] {
     group.announce({.function = StrategyFunction::gather, .dimensions = detail::dimension_bit(along)});
-    gather_offered(group, components, {along, whole, offers}, make(whole));
+    gather_offered(group, components, {along, whole, offers, options}, make(whole));
   });
 }
 

@@ -85,7 +85,8 @@ void Strategy::run_replicas(const RunOptions& options, const std::function<void(
     body(local_replica);
     replica.check_waited();
   };
-  extended_->group().run(in_context, structure);
+  const CommunicationOptions merged = extended_->communication_options().merge(options.communication);
+  extended_->group().run(in_context, structure, merged.timeout);
 }
 
 }  // namespace chorus

@@ -112,7 +112,7 @@ void VariableCore::agree(const TensorRef& initial) const {
   }
   group.together([&] {
     group.announce(call);
-    broadcast_of_first(group, initial);
+    broadcast_of_first(group, initial, strategy_->extended().communication_options());
   });
 }
 
@@ -183,9 +183,10 @@ void VariableCore::aggregate(const TensorRef& value) const {
                                                         uncompressed(strategy_->extended().communication_options()));
     return;
   }
-  if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, {});
+  const CollectiveOptions options{.timeout = strategy_->extended().communication_options().timeout};
+  if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, options);
   if (group.layout().local_replicas == 1) return;
-  group.collectively([&] { broadcast_tensor(group.local(replica.local_replica()), value, {}); });
+  group.collectively([&] { broadcast_tensor(group.local(replica.local_replica()), value, options); });
 }
 
 void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
@@ -295,7 +296,7 @@ void VariableCore::read(const ReplicaTensors& components) const {
       extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
                                                uncompressed(extended.communication_options()));
     } else {
-      broadcast_of_first(group, components.front());
+      broadcast_of_first(group, components.front(), extended.communication_options());
     }
   });
 }

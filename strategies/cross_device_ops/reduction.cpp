@@ -102,11 +102,12 @@ void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const C
   bcast(comm, std::span(tensor.data, tensor.bytes()), 0, without_algorithm(options));
 }
 
-void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor) {
+void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options) {
   const Communicator* const workers = group.workers();
   if (workers == nullptr) return;
-  broadcast_tensor(*workers, tensor, {});
-  barrier(*workers);  // the first one has waited for nobody
+  const CollectiveOptions collective{.timeout = options.timeout};
+  broadcast_tensor(*workers, tensor, collective);
+  barrier(*workers, collective);  // the first one has waited for nobody
 }
 
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op) {

@@ -28,7 +28,7 @@ void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, Reduce
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options);
 /// bcast of a tensor from the first worker to all, of which none goes on before all have come. In
 /// ReplicaGroup::together.
-void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor);
+void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options);
 /// `inout` = `inout` op `in`, element by element.
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op);
 /// Divides each element; leaves integers as they are.

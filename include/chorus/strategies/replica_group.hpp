@@ -51,10 +51,13 @@ class CHORUS_API ReplicaGroup {
   ///
   /// `structure()`, where it is given, is called once on each worker after its replicas: it checks what they have made,
   /// and returns a number that is the same on all workers whose replicas have made the same structure.
+  /// `timeout`: how long replicas and workers wait for each other where nothing else is said; zero: CHORUS_TIMEOUT
+  /// decides.
   /// Throws   what the first replica that failed, or `structure`, has thrown; on the other workers Error{revoked} with
   ///          its text; Error{mismatch} on all workers where the structures differ. The other replicas get the error
   ///          where they wait for the one that failed; afterwards the group works again.
-  void run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure = {});
+  void run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure = {},
+           std::chrono::nanoseconds timeout = {});
 
   /// body(), which all workers call outside of runs. Where it throws on this worker the others get Error{revoked} with
   /// the text, where they wait in a collective, or else from the next one; afterwards the group works again.
@@ -89,7 +92,7 @@ class CHORUS_API ReplicaGroup {
   struct Place {
     const char* what = "";  ///< such as "merge_call"
     CallSite where = {};
-    std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: CHORUS_TIMEOUT decides
+    std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: as long as the run says
   };
   /// Waits until all local replicas have come to the same place, and gives what each of them has brought: to be looked
   /// at while a Reading lives, and before the next meeting. Called by every replica's thread in `run`.
