@@ -11,8 +11,10 @@
 #include <chorus/detail/operation.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace chorus {
@@ -78,6 +80,7 @@ struct Arguments {
   /// Where blocks differ in length (sections.hpp): what goes to each rank and comes from it; elsewhere empty.
   std::span<const Section> in_sections = {};
   std::span<const Section> out_sections = {};
+  std::string (*purpose)(std::uint32_t) = nullptr;  ///< CallPurpose::text, for messages
 };
 
 /// A collective of one round in shared memory in two halves, between which the caller may compute.

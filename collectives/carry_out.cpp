@@ -39,7 +39,7 @@ void divide(const Transport& transport, const Arguments& arguments) {
 }
 
 /// Not all calls are equal if, and only if, some rank's differs from that of the rank before it.
-Task<> compare_with_previous(Transport& transport, Call call) {
+Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpose) {
   const int ranks = transport.size();
   const int previous = (transport.rank() + ranks - 1) % ranks;
   Call theirs;
@@ -47,7 +47,7 @@ Task<> compare_with_previous(Transport& transport, Call call) {
   if (theirs == call) co_return;
   throw Error(ErrorCode::mismatch,
               fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
-                          mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name)));
+                          mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name, purpose)));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
     }
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
-  if (compare && !one_node) co_await compare_with_previous(transport, call);
+  if (compare && !one_node) co_await compare_with_previous(transport, call, arguments.purpose);
   if (carries_wider(algorithm, {.call = call, .ranks = transport.size()})) {
     co_await run_with_wider_elements(algorithm, transport, arguments, combined_ranks(transport, call));
   } else {

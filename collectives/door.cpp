@@ -68,6 +68,8 @@ bool left_to_vendor(CommunicatorState& state, Call call) {
 }
 
 void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options) {
+  arguments.call.purpose = state.purpose().number;
+  arguments.purpose = state.purpose().text;
   const Entrance::Visit visit = state.visit(arguments.call);
   state.check_whole(arguments.call);
   check_timeout(state, arguments.call, options);

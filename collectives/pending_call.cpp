@@ -10,7 +10,10 @@ namespace chorus::detail {
 
 PendingCall::PendingCall(std::shared_ptr<CommunicatorState> state, const Arguments& arguments,
                          const CollectiveOptions& options, std::shared_ptr<const void> owner)
-    : state_(std::move(state)), arguments_(arguments), options_(options), owner_(std::move(owner)) {}
+    : state_(std::move(state)), arguments_(arguments), options_(options), owner_(std::move(owner)) {
+  arguments_.call.purpose = state_->purpose().number;
+  arguments_.purpose = state_->purpose().text;
+}
 
 PendingCall::~PendingCall() {
   try {

@@ -52,10 +52,12 @@ Reduction reduction_over(std::span<const int> axes, const Shape& shape, StorageO
   const std::vector<bool> reduced = named(axes, shape);
   Reduction reduction;
   for (std::size_t dimension = 0; dimension < shape.size(); ++dimension) {
-    if (reduced[dimension])
+    if (reduced[dimension]) {
       reduction.joined *= shape[dimension];
-    else
+      reduction.dimensions = static_cast<std::uint8_t>(reduction.dimensions | dimension_bit(dimension));
+    } else {
       reduction.shape.push_back(shape[dimension]);
+    }
   }
   const std::vector<std::size_t> strides = strides_of(shape, reduced, result_order);
   std::vector<std::size_t> place(shape.size(), 0);
@@ -110,6 +112,18 @@ void reject_structures(const std::vector<std::string>& leaves_of_first, std::siz
               fmt::format("{}: the structures of the replicas differ: {}: give as many elements and the same keys on "
                           "every replica",
                           function, how));
+}
+
+void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept {
+  const auto add = [&number](std::uint64_t value) { number = (number ^ value) * 0x100000001b3U; };  // FNV-1a
+  add(static_cast<std::uint64_t>(tensor.type) << 8U | tensor.shape.size());
+  for (const std::size_t length : tensor.shape) add(length);
+}
+
+std::uint64_t shapes_number(std::span<const TensorRef> tensors) noexcept {
+  std::uint64_t number = 0xcbf29ce484222325U;
+  for (const TensorRef& tensor : tensors) add_shape(number, tensor);
+  return number;
 }
 
 void check_zero(const LeafRefs& leaves, int replicas) {

@@ -4,6 +4,7 @@
 #include "cross_device_ops/reduction.hpp"
 #include "sparse/slices_reduction.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/strategy.hpp>
 
@@ -26,6 +27,12 @@ StrategyParts checked(StrategyParts parts) {
   if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
   if (!parts.cross_device_ops) parts.cross_device_ops = std::make_unique<CollectiveAllReduce>();
   return parts;
+}
+
+/// True where a reduction need wait for nobody.
+bool has_no_elements(const detail::ReplicaLeaves& values) {
+  const auto is_empty = [](const ReplicaTensors& value) { return value.front().count() == 0; };
+  return values.slices.empty() && std::ranges::all_of(values.tensors, is_empty);
 }
 
 }  // namespace
@@ -67,17 +74,21 @@ CommunicationOptions StrategyExtended::options_of_call(const CommunicationOption
   return merged;
 }
 
-void StrategyExtended::reduce_components(ReduceOp op, const detail::ReplicaLeaves& values,
+void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
                                          const CommunicationOptions& options) {
+  call.structure = values.structure;
   for (const ReplicaTensors& value : values.tensors) {
     detail::check_operation(op, value.front().type, "Strategy::reduce");
     check_components(value.size(), "Strategy::reduce");
+    detail::add_shape(call.structure, value.front());
   }
   for (const ReplicaSlices& value : values.slices) check_components(value.size(), "Strategy::reduce");
   const CommunicationOptions merged = options_of_call(options);
+  group_.announce(call);
   if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_.layout().replicas() == 1) return;
   parts_.cross_device_ops->batch_reduce(group_, op, values.tensors, merged);
+  if (has_no_elements(values) && group_.workers() != nullptr) barrier(*group_.workers(), {.timeout = merged.timeout});
 }
 
 void StrategyExtended::check_components(std::size_t components, const char* function) const {
@@ -97,7 +108,8 @@ void StrategyExtended::check_cross_replica(const char* function) const {
 }
 
 void StrategyExtended::broadcast(const TensorRef& tensor) {
-  if (group_.workers() != nullptr) broadcast_tensor(*group_.workers(), tensor, {});
+  group_.announce({.function = StrategyFunction::broadcast_to, .structure = detail::shapes_number({&tensor, 1})});
+  broadcast_of_first(group_, tensor, communication_options());
 }
 
 void StrategyExtended::check_non_slot(const NonSlotDevices& where) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/allgather.hpp>
 #include <chorus/allgatherv.hpp>
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -91,10 +93,10 @@ void put_together(const Rows& layout, std::span<const std::byte* const> blocks, 
   }
 }
 
-std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine) {
+std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine, const CollectiveOptions& options) {
   if (workers == nullptr) return {mine};
   std::vector<Offer> offers(static_cast<std::size_t>(workers->size()));
-  allgather(*workers, std::span(&mine, 1), offers);
+  allgather(*workers, std::span(&mine, 1), offers, options);
   return offers;
 }
 
@@ -115,6 +117,7 @@ struct Agreed {
   std::size_t along;
   const Shape& whole;
   const std::vector<Offer>& offers;
+  const CollectiveOptions& options;
 };
 
 void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components, const Agreed& agreed,
@@ -135,7 +138,8 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   std::vector<std::size_t> counts;
   for (const Offer& offer : agreed.offers) counts.push_back(offer.shape[agreed.along] * step);
   std::vector<std::byte> all(agreed.whole[agreed.along] * step);
-  allgatherv(*group.workers(), own, all, counts);
+  allgatherv(*group.workers(), own, all, counts, agreed.options);
+  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers(), agreed.options);  // of those nothing is awaited
   blocks.clear();
   lengths.clear();
   std::size_t begin = 0;
@@ -160,13 +164,15 @@ void Strategy::gather_components(const ReplicaTensors& components, int axis,
                                  const std::function<TensorRef(const Shape&)>& make) {
   ReplicaGroup& group = extended_->group();
   const TensorRef& first = components.front();
+  const CollectiveOptions options{.timeout = extended_->communication_options().timeout};
   group.together([&] {
     extended_->check_components(components.size(), "Strategy::gather");
     check_dimensions(first.shape);
     const std::size_t along = detail::dimension_of(axis, first.shape, "Strategy::gather");
-    const std::vector<Offer> offers = offers_of_all(group.workers(), offer_of(components, along));
+    group.announce({.function = StrategyFunction::gather, .dimensions = detail::dimension_bit(along)});
+    const std::vector<Offer> offers = offers_of_all(group.workers(), offer_of(components, along), options);
     const Shape whole = group.alike([&] { return joined_shape(offers, along); });
-    gather_offered(group, components, {along, whole, offers}, make(whole));
+    gather_offered(group, components, {along, whole, offers, options}, make(whole));
   });
 }
 

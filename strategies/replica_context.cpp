@@ -52,7 +52,8 @@ void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> 
   check_all_reduce(op, tensors);
   if (num_replicas_in_sync() == 1) return;
   StrategyExtended& extended = strategy_.extended();
-  group().come_to(local_replica_, "all_reduce");
+  group().come_to(local_replica_,
+                  {.function = StrategyFunction::all_reduce, .op = op, .structure = detail::shapes_number(tensors)});
   extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, extended.options_of_call(options));
 }
 
@@ -62,7 +63,8 @@ std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(Reduc
   check_all_reduce(op, tensors);
   if (num_replicas_in_sync() == 1) return nullptr;
   StrategyExtended& extended = strategy_.extended();
-  group().come_to(local_replica_, "all_reduce");
+  group().come_to(local_replica_,
+                  {.function = StrategyFunction::all_reduce, .op = op, .structure = detail::shapes_number(tensors)});
   return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors,
                                                       extended.options_of_call(options));
 }
@@ -71,7 +73,7 @@ void ReplicaContext::all_reduce_slices(ReduceOp op, std::span<const SlicesRef> s
                                        const CommunicationOptions& options) {
   check_here("all_reduce");
   StrategyExtended& extended = strategy_.extended();
-  group().come_to(local_replica_, "all_reduce");
+  group().come_to(local_replica_, {.function = StrategyFunction::all_reduce, .op = op});
   chorus::all_reduce_slices(group(), local_replica_, extended.cross_device_ops(), op, Duplicates::summed, slices,
                             extended.options_of_call(options));
 }

@@ -58,9 +58,9 @@ void check_equal_numbers(const Communicator& workers, int replicas) {
 }
 
 /// Throws unless the replicas of every worker have made the structure that this one's have.
-void check_equal_structures(const Communicator& workers, std::uint64_t mine) {
+void check_equal_structures(const Communicator& workers, std::uint64_t mine, std::chrono::nanoseconds timeout) {
   std::vector<std::uint64_t> all(static_cast<std::size_t>(workers.size()));
-  allgather(workers, std::span(&mine, 1), all);
+  allgather(workers, std::span(&mine, 1), all, {.timeout = timeout});
   const auto other = std::ranges::find_if(all, [&](std::uint64_t number) { return number != all.front(); });
   if (other == all.end()) return;
   throw Error(ErrorCode::mismatch,
@@ -121,6 +121,18 @@ struct ReplicaGroup::State {
     failed = std::current_exception();
     why = fmt::format("{} threw: {}", whose, text_of(failed));
   }
+  void take_turn() {
+    renew();
+    turn = (turn + 1) % between_workers.size();
+  }
+  /// Tells the other workers that this one has failed: those in the call under way, or those who have left it.
+  void tell_workers(std::size_t calls_ahead, const std::string& what) const {
+    try {
+      between_workers[(turn + calls_ahead) % between_workers.size()]->revoke(
+          fmt::format("worker {}{}", layout.worker, what));
+    } catch (const Error&) {  // MPI is finalised: there is nobody to tell
+    }
+  }
   /// A replica is about to leave a meeting by an exception: what it has brought must not be looked at any longer.
   void leave_meeting() {
     std::uint32_t now = readers.fetch_or(failed_in_meeting, std::memory_order_acq_rel) | failed_in_meeting;
@@ -132,15 +144,16 @@ struct ReplicaGroup::State {
 
   std::vector<Device> devices;
   std::optional<Communicator> all_workers;  // whole as long as the processes live: only to make others from
-  // Each run and each call outside of runs takes the other one than that before: giving one up does not reach workers
-  // that are still at the end of the call before.
-  std::array<std::optional<Communicator>, 2> between_workers;
+  // Each run and each call outside of runs takes the next one. Who fails gives up that of its call and the one after
+  // it, so that those who have left the call are told, too, but none who are still at the end of the call before.
+  std::array<std::optional<Communicator>, 3> between_workers;
   std::size_t turn = 0;
   bool given_up = false;  // outside of a run
   ReplicaLayout layout;
   bool shares_memory = true;
   std::vector<Communicator> local;  // as each replica has it
   std::atomic<bool> running{false};
+  std::chrono::nanoseconds timeout{};     // of the run
   std::vector<Standing> places;           // of each replica
   std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
   std::mutex mutex;                       // for what follows
@@ -186,7 +199,8 @@ const Communicator* ReplicaGroup::workers() const {
   return now ? &*now : nullptr;
 }
 
-void ReplicaGroup::run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure) {
+void ReplicaGroup::run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure,
+                       std::chrono::nanoseconds timeout) {
   if (state_->running.exchange(true)) {
     throw Error(ErrorCode::invalid_argument,
                 "Strategy::run: another thread is in a run of this strategy: make one call at a time");
@@ -196,8 +210,8 @@ void ReplicaGroup::run(const std::function<void(int)>& body, const std::function
     ~Ended() { running = false; }
   } ended{state_->running};
 
-  state_->renew();
-  state_->turn = 1 - state_->turn;
+  state_->take_turn();
+  state_->timeout = timeout;
   state_->threads.run([&](int replica) { end(body, replica); });
   end_with_workers(structure);
   if (state_->failed) std::rethrow_exception(state_->failed);
@@ -222,24 +236,24 @@ void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& struct
     state_->fail(fmt::format("worker {}", state_->layout.worker));
   }
   if (workers() == nullptr) return;
+  announce({.function = StrategyFunction::end_run});
   try {
     if (state_->failed && state_->failed == state_->thrown_alike) return;
     if (state_->failed) {
-      workers()->revoke(fmt::format("worker {}: {}", state_->layout.worker, state_->why));
+      state_->tell_workers(0, fmt::format(": {}", state_->why));
     } else if (structure) {
-      check_equal_structures(*workers(), mine);
+      check_equal_structures(*workers(), mine, state_->timeout);
     } else {
-      barrier(*workers());
+      barrier(*workers(), {.timeout = state_->timeout});
     }
-  } catch (...) {
+  } catch (...) {  // all who are still here are told by the collective
     state_->fail("the end of the run");
+    state_->tell_workers(1, fmt::format(": {}", state_->why));
   }
 }
 
 void ReplicaGroup::take_turn() {
-  if (state_->running) return;
-  state_->renew();
-  state_->turn = 1 - state_->turn;
+  if (!state_->running) state_->take_turn();
 }
 
 void ReplicaGroup::note_thrown_alike() const {
@@ -248,20 +262,27 @@ void ReplicaGroup::note_thrown_alike() const {
 }
 
 void ReplicaGroup::give_up() {
-  const std::optional<Communicator>& now = state_->between_workers[state_->turn];
-  if (state_->running || !now || std::current_exception() == state_->thrown_alike) return;
+  const bool thrown_by_all = std::current_exception() == state_->thrown_alike;
+  if (state_->running || !state_->all_workers || thrown_by_all) return;
   state_->given_up = true;
-  const std::string why = fmt::format("worker {} threw: {}", state_->layout.worker, text_of(std::current_exception()));
-  try {
-    now->revoke(why);
-  } catch (const Error&) {  // MPI is finalised: there is nobody to tell
-  }
+  const std::string why = fmt::format(" threw: {}", text_of(std::current_exception()));
+  for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);
 }
 
-void ReplicaGroup::come_to(int local_replica, const char* what) const {
+void ReplicaGroup::stand(int local_replica, const char* place) const {
   Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
-  standing.place.store(what, std::memory_order_relaxed);
+  standing.place.store(place, std::memory_order_relaxed);
   standing.calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ReplicaGroup::announce(const StrategyCall& call) const {
+  if (const Communicator* const all = workers()) all->set_purpose(call.purpose());
+}
+
+void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
+  stand(local_replica, call.name());
+  if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
+  if (local_replica == 0) announce(call);
 }
 
 void ReplicaGroup::reject_different_places() const {
@@ -289,8 +310,10 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   const Visit mine{place.what, place.where.file, place.where.line, brought};
   std::vector<Visit> visits(state_->devices.size());
   try {
-    come_to(local_replica, place.what);
-    collectively([&] { allgather(local(local_replica), std::span(&mine, 1), visits, {.timeout = place.timeout}); });
+    stand(local_replica, place.what);
+    local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
+    const std::chrono::nanoseconds timeout = place.timeout.count() > 0 ? place.timeout : state_->timeout;
+    collectively([&] { allgather(local(local_replica), std::span(&mine, 1), visits, {.timeout = timeout}); });
   } catch (...) {
     state_->leave_meeting();
     throw;

@@ -64,6 +64,7 @@ void Strategy::check_cross_replica(const char* function, const char* instead) co
 std::optional<Communicator> Strategy::input_workers() const {
   ReplicaGroup& group = extended_->group();
   return group.together([&] {
+    group.announce({.function = StrategyFunction::distribute_dataset});
     const Communicator* const workers = group.workers();
     return workers != nullptr ? std::optional(workers->dup()) : std::nullopt;
   });
@@ -84,7 +85,8 @@ void Strategy::run_replicas(const RunOptions& options, const std::function<void(
     body(local_replica);
     replica.check_waited();
   };
-  extended_->group().run(in_context, structure);
+  const CommunicationOptions merged = extended_->communication_options().merge(options.communication);
+  extended_->group().run(in_context, structure, merged.timeout);
 }
 
 }  // namespace chorus

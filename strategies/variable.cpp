@@ -103,13 +103,14 @@ void VariableCore::agree(const TensorRef& initial) const {
   const Description mine(options_.name, initial);
   std::vector<Description> all(static_cast<std::size_t>(group.layout().workers));
   group.together([&] {
+    group.announce({.function = StrategyFunction::make_variable});
     allgather(*group.workers(), std::span(&mine, 1), all);
     group.alike([&] {
       for (std::size_t worker = 1; worker < all.size(); ++worker) {
         if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
       }
     });
-    broadcast_tensor(*group.workers(), initial, {});
+    broadcast_of_first(group, initial, strategy_->extended().communication_options());
   });
 }
 
@@ -169,16 +170,21 @@ void VariableCore::aggregate(const TensorRef& value) const {
   check_aggregation();
   ReplicaContext& replica = *current_context().replica;
   ReplicaGroup& group = strategy_->extended().group();
-  group.come_to(replica.local_replica(), writing);
-  if (options_.aggregation != VariableAggregation::only_first_replica) {
+  const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
+  group.come_to(replica.local_replica(),
+                {.function = StrategyFunction::write_variable,
+                 .op = of_first ? std::nullopt : std::optional(reduce_op_of(options_.aggregation)),
+                 .structure = shapes_number({&value, 1})});
+  if (!of_first) {
     strategy_->extended().cross_device_ops().all_reduce(group, replica.local_replica(),
                                                         reduce_op_of(options_.aggregation), std::span(&value, 1),
                                                         uncompressed(strategy_->extended().communication_options()));
     return;
   }
-  if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, {});
+  const CollectiveOptions options{.timeout = strategy_->extended().communication_options().timeout};
+  if (replica.local_replica() == 0 && group.workers() != nullptr) broadcast_tensor(*group.workers(), value, options);
   if (group.layout().local_replicas == 1) return;
-  group.collectively([&] { broadcast_tensor(group.local(replica.local_replica()), value, {}); });
+  group.collectively([&] { broadcast_tensor(group.local(replica.local_replica()), value, options); });
 }
 
 void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
@@ -188,6 +194,7 @@ void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
   if (of_first && replica.replica_id_in_sync_group() != 0) slices.resize(0);
   const bool summed = !of_first && (how == Scatter::add || how == Scatter::sub);
   StrategyExtended& extended = strategy_->extended();
+  extended.group().come_to(replica.local_replica(), {.function = StrategyFunction::write_variable});
   all_reduce_slices(extended.group(), replica.local_replica(), extended.cross_device_ops(),
                     of_first ? ReduceOp::sum : reduce_op_of(options_.aggregation),
                     summed ? Duplicates::summed : Duplicates::kept, std::span(&slices, 1),
@@ -278,12 +285,16 @@ void VariableCore::read(const ReplicaTensors& components) const {
   }
   StrategyExtended& extended = strategy_->extended();
   ReplicaGroup& group = extended.group();
+  const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   group.together([&] {
-    if (options_.aggregation != VariableAggregation::only_first_replica) {
+    group.announce({.function = StrategyFunction::read_variable,
+                    .op = of_first ? std::nullopt : std::optional(reduce_op_of(options_.aggregation)),
+                    .structure = shapes_number({&components.front(), 1})});
+    if (!of_first) {
       extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
                                                uncompressed(extended.communication_options()));
-    } else if (group.workers() != nullptr) {
-      broadcast_tensor(*group.workers(), components.front(), {});
+    } else {
+      broadcast_of_first(group, components.front(), extended.communication_options());
     }
   });
 }

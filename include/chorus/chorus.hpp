@@ -11,6 +11,7 @@
 #include <chorus/barrier.hpp>               // IWYU pragma: export
 #include <chorus/bcast.hpp>                 // IWYU pragma: export
 #include <chorus/block_layout.hpp>          // IWYU pragma: export
+#include <chorus/call_purpose.hpp>          // IWYU pragma: export
 #include <chorus/communicator.hpp>          // IWYU pragma: export
 #include <chorus/device.hpp>                // IWYU pragma: export
 #include <chorus/element.hpp>               // IWYU pragma: export

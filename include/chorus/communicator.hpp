@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/call_purpose.hpp>
 #include <chorus/export.hpp>
 
 #include <memory>
@@ -66,6 +67,16 @@ class CHORUS_API Communicator {
   /// Throws   Error{invalid_argument} where `why` is empty, another thread is noticed inside, or in the function of a
   ///          reduction; Error{not_initialized} after MPI_Finalize.
   void revoke(const std::string& why) const;
+
+  /// Says what this rank's next collectives are for, until it says something else: for libraries whose calls are made
+  /// of collectives, as two that differ may make the same. A request keeps the purpose that it was made with.
+  ///
+  /// Order    any rank, alone, from outside any collective: nothing is sent, as the number is compared with the call.
+  /// Result   where ranks make a call with different numbers it throws Error{mismatch}, as where they make different
+  ///          calls; the text then has that of each rank's number.
+  void set_purpose(const CallPurpose& purpose) const noexcept;
+  /// What was said last.
+  [[nodiscard]] const CallPurpose& purpose() const noexcept;
 
   explicit Communicator(std::shared_ptr<detail::CommunicatorState> state) noexcept;
   [[nodiscard]] detail::CommunicatorState& state() const noexcept { return *state_; }

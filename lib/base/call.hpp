@@ -67,6 +67,7 @@ struct Call {
   std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
   Repeatability repeatability = Repeatability::none;
   std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
+  std::uint32_t purpose = 0;       ///< CallPurpose::number
 
   [[nodiscard]] std::size_t element_bytes() const noexcept {
     return type == DataType::opaque ? opaque_bytes : size_of(type);
@@ -104,6 +105,7 @@ struct Call {
                        static_cast<std::uint64_t>(call.algorithm) << 56U;
   static_assert(data_type_count <= 1 << 6U);
   word ^= static_cast<std::uint64_t>(call.opaque_bytes) * 0xA0761D6478BD642FU;
+  word ^= static_cast<std::uint64_t>(call.purpose) * 0xE7037ED1A0B428DBU;
   word = (word ^ call.count * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;  // a bijection of each, mixed
   return word >> 24U;
 }

@@ -27,4 +27,8 @@ void Communicator::revoke(const std::string& why) const {
   state_->revoke(why);
 }
 
+void Communicator::set_purpose(const CallPurpose& purpose) const noexcept { state_->set_purpose(purpose); }
+
+const CallPurpose& Communicator::purpose() const noexcept { return state_->purpose(); }
+
 }  // namespace chorus

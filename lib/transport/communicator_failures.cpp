@@ -47,7 +47,7 @@ void CommunicatorState::reject_as_broken(const Call& call) const {
 void CommunicatorState::end_with_another(const Call& call) const {
   const bool alone = revoked_here_ || failure_->code() == ErrorCode::not_initialized;  // without another call
   throw Error(failure_->code(),
-              fmt::format("{} on rank {}: {}{}", chorus::describe(call), rank(),
+              fmt::format("{} on rank {}: {}{}", chorus::describe(call, purpose_text_), rank(),
                           alone ? "" : "given up with an earlier call, which said: ", failure_->message()));
 }
 
@@ -113,9 +113,9 @@ std::string CommunicatorState::missing_ranks() const {
       const auto last = memory->recorded(peer);
       if (last && last->number >= memory->calls_begun()) continue;
       const int rank = memory->communicator_rank(peer);
-      text += fmt::format("{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank,
-                          peers_->describe(rank),
-                          last ? fmt::format("#{} {}", last->number, chorus::describe(last->call)) : "none");
+      text += fmt::format(
+          "{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank, peers_->describe(rank),
+          last ? fmt::format("#{} {}", last->number, chorus::describe(last->call, purpose_text_)) : "none");
     }
   }
   if (text.empty() && driven() != nullptr && driven()->waiting() != nullptr) {
@@ -134,7 +134,7 @@ void CommunicatorState::warn_of_stall(const Wait& wait) const {
     const auto mine = memory->recorded(memory->rank());
     fmt::print(stderr, "chorus: rank {} has waited {:.3g} s in call #{} {}{}\n", transport_->rank(),
                seconds(wait.looked - wait.began), memory->calls_begun(),
-               mine ? chorus::describe(mine->call) : std::string(), missing_ranks());
+               mine ? chorus::describe(mine->call, purpose_text_) : std::string(), missing_ranks());
   } else {
     fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
                missing_ranks());
@@ -161,7 +161,8 @@ Error CommunicatorState::mismatch(const Call& call) const {
   return {ErrorCode::mismatch,
           fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
                       "call:{}\n ",
-                      name(call.collective), transport_->rank(), number, mismatch_report(calls, algorithm_name))};
+                      name(call.collective), transport_->rank(), number,
+                      mismatch_report(calls, algorithm_name, purpose_text_))};
 }
 
 void CommunicatorState::tell(const Error& error) {
@@ -204,7 +205,7 @@ void CommunicatorState::break_with(const Error& error) {
 void CommunicatorState::fail(const Call& call) {
   if (broken()) end_with_another(call);
   const auto named = [&](const std::string& text) {
-    return fmt::format("{} on rank {}: {}", chorus::describe(call), rank(), text);
+    return fmt::format("{} on rank {}: {}", chorus::describe(call, purpose_text_), rank(), text);
   };
   try {
     throw;

@@ -11,6 +11,7 @@
 #include "transport/shared_group.hpp"
 #include "transport/transport.hpp"
 
+#include <chorus/call_purpose.hpp>
 #include <chorus/error.hpp>
 #include <chorus/options.hpp>
 
@@ -188,6 +189,13 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Ends what is under way, and makes each later call throw Error{not_initialized} with `reason`.
   void close(const std::string& reason);
 
+  /// What the calls of this rank are for: put into each when it is made.
+  void set_purpose(const CallPurpose& purpose) noexcept {
+    purpose_ = purpose;
+    if (purpose.text != nullptr) purpose_text_ = purpose.text;
+  }
+  [[nodiscard]] const CallPurpose& purpose() const noexcept { return purpose_; }
+
   void idle(Wait& wait, Bell* bell) override;
 
   // The chooser's: what it has chosen for calls like this one, what it has read in the tuning file and for which pace,
@@ -246,6 +254,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::vector<std::string> notes_;
   OperationQueue queue_;
   HalfDone* given_ = nullptr;
+  CallPurpose purpose_;
+  PurposeText purpose_text_ = nullptr;  // the last there was, as requests keep their purpose
   std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings
   std::optional<Error> failure_;        // what broke it, set before `broken_`, maybe by the thread that drove it
   std::atomic<bool> broken_{false};

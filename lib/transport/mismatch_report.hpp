@@ -3,6 +3,8 @@
 
 #include "base/call.hpp"
 
+#include <chorus/call_purpose.hpp>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -13,9 +15,15 @@ namespace chorus {
 /// The name of the algorithm that `Call::algorithm` stands for.
 using AlgorithmName = std::string_view (*)(const Call&);
 
+/// CallPurpose::text; may be null.
+using PurposeText = decltype(CallPurpose::text);
+
+/// describe(call), after what it is for where that is known: "training: allreduce of 4 float32 by sum".
+[[nodiscard]] std::string describe(const Call& call, PurposeText purpose);
+
 /// What each rank has called, equal ranks on one line: "ranks 0, 2: allreduce of 4 float32 by sum"; a rank without a
 /// call has not arrived. The algorithms are named where the calls differ in nothing else.
-[[nodiscard]] std::string mismatch_report(const std::map<int, std::optional<Call>>& calls,
-                                          AlgorithmName algorithm_name);
+[[nodiscard]] std::string mismatch_report(const std::map<int, std::optional<Call>>& calls, AlgorithmName algorithm_name,
+                                          PurposeText purpose = nullptr);
 
 }  // namespace chorus

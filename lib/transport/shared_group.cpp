@@ -109,6 +109,7 @@ void SharedGroup::begin(const Call& call) noexcept {
                     std::memory_order_relaxed);
   record.count.store(call.count, std::memory_order_relaxed);
   record.opaque_bytes.store(call.opaque_bytes, std::memory_order_relaxed);
+  record.purpose.store(call.purpose, std::memory_order_relaxed);
   record.number.store(calls_begun_, std::memory_order_release);
 }
 
@@ -222,6 +223,7 @@ std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64
     read.call.root = static_cast<int>(word >> 32U);
     read.call.count = record.count.load(std::memory_order_acquire);
     read.call.opaque_bytes = record.opaque_bytes.load(std::memory_order_acquire);
+    read.call.purpose = record.purpose.load(std::memory_order_acquire);
     if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) continue;
     if (number == 0 ? !latest || latest->number < read.number : read.number == number) latest = read;
   }

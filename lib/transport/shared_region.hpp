@@ -40,6 +40,7 @@ struct CallRecord {
   std::atomic<std::uint64_t> word{0};    ///< collective, type, op, algorithm, root
   std::atomic<std::uint64_t> count{0};
   std::atomic<std::uint32_t> opaque_bytes{0};
+  std::atomic<std::uint32_t> purpose{0};
 };
 inline constexpr int call_records = line_slots;  // as many calls may one rank be ahead of another
 

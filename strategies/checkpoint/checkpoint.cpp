@@ -10,13 +10,10 @@
 #include "checkpoint/writer.hpp"
 #include "cross_device_ops/reduction.hpp"
 
-#include <chorus/allgather.hpp>
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -105,7 +102,7 @@ struct Forgetting {
 };
 
 /// FNV-1a of what must be the same on all workers.
-std::uint64_t fingerprint(const CheckpointItems& items) {
+std::uint64_t checksum(const CheckpointItems& items) {
   std::uint64_t value = 0xcbf29ce484222325U;
   const auto add = [&](std::uint64_t number) { value = (value ^ number) * 0x100000001b3U; };
   for (const auto& item : items) {
@@ -116,26 +113,6 @@ std::uint64_t fingerprint(const CheckpointItems& items) {
     for (const std::size_t length : shape) add(item->facts().any_shape ? 0 : length);
   }
   return value;
-}
-
-/// Throws on every worker unless all call `function` of checkpoints with the same names and types, and `number`.
-void check_alike(const Chief& chief, const char* function, const CheckpointItems& items, std::int64_t number) {
-  if (chief.workers() == nullptr) return;
-  const std::array<std::uint64_t, 4> mine = {static_cast<std::uint64_t>(function[0]), items.size(), fingerprint(items),
-                                             static_cast<std::uint64_t>(number)};
-  std::vector<std::array<std::uint64_t, 4>> all(static_cast<std::size_t>(chief.workers()->size()));
-  allgather(*chief.workers(), std::span(&mine, 1), all);
-  const auto other = std::ranges::find_if(all, [&](const auto& each) { return each != all.front(); });
-  if (other == all.end()) return;
-  const auto text = [](const std::array<std::uint64_t, 4>& each) {
-    return fmt::format("{} {} tensors ({:016x}, {})", each[0] == 's' ? "saves" : "restores", each[1], each[2],
-                       static_cast<std::int64_t>(each[3]));
-  };
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format("Checkpoint: worker 0 {}, worker {} {}; in brackets a checksum of their names, types and shapes, "
-                  "and the step or the options: make the same calls with the same entries everywhere",
-                  text(all.front()), other - all.begin(), text(*other)));
 }
 
 /// Gives every worker the step and the shapes that worker 0 has read: of each item whether it is there, then its
@@ -172,8 +149,7 @@ Checkpoint::Checkpoint(const std::vector<CheckpointEntry>& entries)
 }
 
 void Checkpoint::save(const std::string& folder, std::int64_t step) const {
-  Chief chief(*strategy_, "Checkpoint::save");
-  check_alike(chief, "save", items_, step);
+  Chief chief(*strategy_, {StrategyFunction::save, items_.size(), checksum(items_), step});
   if (step < 0) reject(fmt::format("the step {} is negative: give 0 or more", step));
   const Forgetting forgetting{items_};
   std::vector<TensorRef> values;
@@ -198,8 +174,7 @@ void Checkpoint::save(const std::string& folder, std::int64_t step) const {
 }
 
 std::int64_t Checkpoint::restore(const std::string& folder, const RestoreOptions& options) const {
-  Chief chief(*strategy_, "Checkpoint::restore");
-  check_alike(chief, "restore", items_, options.partial ? 1 : 0);
+  Chief chief(*strategy_, {StrategyFunction::restore, items_.size(), checksum(items_), options.partial ? 1 : 0});
   StagedCheckpoint staged{0, std::vector<std::optional<TensorRef>>(items_.size())};
   const Forgetting forgetting{items_};
   chief.attempt([&] { staged = stage_checkpoint(folder, items_, options); });
@@ -209,7 +184,7 @@ std::int64_t Checkpoint::restore(const std::string& folder, const RestoreOptions
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!shapes[i]) continue;
     const TensorRef value = staged.values[i] ? *staged.values[i] : items_[i]->stage(*shapes[i]);
-    if (chief.workers() != nullptr) broadcast_tensor(*chief.workers(), value, {});
+    if (const Communicator* const workers = chief.workers()) broadcast_tensor(*workers, value, {});
     items_[i]->restore();
   }
   return staged.step;

@@ -83,9 +83,10 @@ CheckpointManager::CheckpointManager(Checkpoint checkpoint, std::string folder, 
     : checkpoint_(std::move(checkpoint)), folder_(std::move(folder)), options_(options) {}
 
 std::string CheckpointManager::save(std::int64_t step) const {
-  const std::vector<std::int64_t> before = steps();
-  Chief chief(checkpoint_.strategy(), "CheckpointManager::save");
+  Chief chief(checkpoint_.strategy(), {.function = StrategyFunction::manager_save, .number = step});
+  std::vector<std::int64_t> before;  // on worker 0
   chief.attempt([&] {
+    before = steps_in(folder_);
     if (before.empty() || step > before.back()) return;
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("CheckpointManager::save: there is a checkpoint of step {} in {}, and this is step {}: "
@@ -110,7 +111,7 @@ std::optional<std::int64_t> CheckpointManager::restore_latest(const RestoreOptio
 }
 
 std::vector<std::int64_t> CheckpointManager::steps() const {
-  Chief chief(checkpoint_.strategy(), "CheckpointManager");
+  Chief chief(checkpoint_.strategy(), {.function = StrategyFunction::manager_steps});
   std::vector<std::int64_t> steps;
   chief.attempt([&] { steps = steps_in(folder_); });
   chief.settle();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/chief.hpp"
 
+#include <chorus/allgather.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/extended.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -21,24 +23,57 @@ namespace {
 /// process that dies is noticed all the same.
 constexpr std::chrono::hours patience{24};
 
-const Communicator* checked_workers(Strategy& strategy, const char* function) {
+ReplicaGroup& checked_group(Strategy& strategy, StrategyFunction function) {
   const StrategyContext& context = current_context();
+  const char* const name = StrategyCall{.function = function}.name();
   if (context.replica != nullptr || context.update_replica) {
     throw Error(ErrorCode::wrong_context,
-                fmt::format("{}: called in a replica: call it outside of run, once on each worker", function));
+                fmt::format("{}: called in a replica: call it outside of run, once on each worker", name));
   }
   if (context.strategy != nullptr && context.strategy != &strategy) {
     throw Error(ErrorCode::wrong_context,
                 fmt::format("{}: it keeps variables of the {} strategy and is called in the scope of a {} strategy",
-                            function, strategy.name(), context.strategy->name()));
+                            name, strategy.name(), context.strategy->name()));
   }
-  return strategy.extended().group().workers();
+  return strategy.extended().group();
+}
+
+std::string text_of(const CheckpointCall& call) {
+  if (call.tensors == 0) return fmt::format("{} ({})", StrategyCall{.function = call.function}.name(), call.number);
+  return fmt::format("{} of {} tensors ({:016x}, {})", StrategyCall{.function = call.function}.name(), call.tensors,
+                     call.checksum, call.number);
+}
+
+/// Throws on every worker unless all have made the same call.
+void check_alike(ReplicaGroup& group, const CheckpointCall& mine) {
+  if (group.layout().workers == 1) return;
+  std::vector<CheckpointCall> all(static_cast<std::size_t>(group.layout().workers));
+  group.together([&] {
+    group.announce({.function = mine.function});
+    allgather(*group.workers(), std::span(&mine, 1), all);
+  });
+  const auto other = std::ranges::find_if(all, [&](const CheckpointCall& each) { return each != all.front(); });
+  if (other == all.end()) return;
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("Checkpoint: worker 0 calls {}, worker {} {}; in brackets a checksum of their names, types "
+                  "and shapes, and the step or the options: make the same calls with the same entries everywhere",
+                  text_of(all.front()), other - all.begin(), text_of(*other)));
 }
 
 }  // namespace
 
-Chief::Chief(Strategy& strategy, const char* function)
-    : workers_(checked_workers(strategy, function)), here_(strategy.extended().should_checkpoint()) {}
+Chief::Chief(Strategy& strategy, const CheckpointCall& call)
+    : group_(checked_group(strategy, call.function)),
+      function_(call.function),
+      here_(strategy.extended().should_checkpoint()) {
+  check_alike(group_, call);
+}
+
+const Communicator* Chief::workers() const {
+  group_.announce({.function = function_});
+  return group_.workers();
+}
 
 void Chief::attempt(const std::function<void()>& work) {
   if (!here_ || failure_) return;
@@ -52,13 +87,13 @@ void Chief::attempt(const std::function<void()>& work) {
 }
 
 void Chief::settle() {
-  if (workers_ != nullptr) {
+  if (const Communicator* const all = workers()) {
     std::array<std::uint64_t, 3> failed{};
     if (failure_) failed = {1, static_cast<std::uint64_t>(failure_->code()), failure_->message().size()};
-    bcast(*workers_, failed, 0, {.timeout = patience});
+    bcast(*all, failed, 0, {.timeout = patience});
     if (failed[0] == 1) {
       std::string text = failure_ ? failure_->message() : std::string(failed[2], ' ');
-      bcast(*workers_, text, 0);
+      bcast(*all, text, 0);
       failure_.emplace(static_cast<ErrorCode>(failed[1]), text);
     }
   }
@@ -66,11 +101,12 @@ void Chief::settle() {
 }
 
 void Chief::share(std::vector<std::int64_t>& numbers) const {
-  if (workers_ == nullptr) return;
+  const Communicator* const all = workers();
+  if (all == nullptr) return;
   std::size_t count = numbers.size();
-  bcast(*workers_, std::span(&count, 1), 0);
+  bcast(*all, std::span(&count, 1), 0);
   numbers.resize(count);
-  bcast(*workers_, numbers, 0);
+  bcast(*all, numbers, 0);
 }
 
 }  // namespace chorus

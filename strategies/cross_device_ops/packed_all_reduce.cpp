@@ -18,6 +18,12 @@ bool must_be_exact(const ReplicaGroup& group, ReduceOp op, DataType type, const 
          group.workers() != nullptr;
 }
 
+/// That of the call that this replica is in.
+CallPurpose purpose_of(const ReplicaGroup& group, int local_replica) {
+  if (group.layout().local_replicas > 1) return group.local(local_replica).purpose();
+  return group.workers() != nullptr ? group.workers()->purpose() : CallPurpose{};
+}
+
 /// Averages that are rounded once are sums that are divided afterwards.
 ReduceOp joined_by(ReduceOp op, const CommunicationOptions& options) {
   return op == ReduceOp::average && options.reproducible ? ReduceOp::sum : op;
@@ -34,6 +40,7 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
       values_(values),
       options_(options),
       start_(start),
+      purpose_(purpose_of(group, local_replica)),
       pack_of_(values.size()) {
   Packs packs = packs_of(values, options, group.shares_memory());
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
@@ -43,7 +50,13 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
   }
 }
 
+void PackedAllReduce::say_purpose() const {
+  if (group_.layout().local_replicas > 1) group_.local(local_replica_).set_purpose(purpose_);
+  if (local_replica_ == 0 && group_.workers() != nullptr) group_.workers()->set_purpose(purpose_);
+}
+
 void PackedAllReduce::ready(std::size_t number) {
+  say_purpose();
   --packs_[pack_of_.at(number)].awaited;
   group_.collectively([&] {
     while (started_ < packs_.size() && packs_[started_].awaited == 0) start(packs_[started_++]);
@@ -82,6 +95,7 @@ void PackedAllReduce::progress() {
 }
 
 void PackedAllReduce::wait() {
+  say_purpose();
   group_.collectively([&] { finish(); });
 }
 

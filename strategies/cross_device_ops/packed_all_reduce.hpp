@@ -39,6 +39,8 @@ class PackedAllReduce final : public PendingAllReduce {
     [[nodiscard]] const TensorRef& tensor() const { return packed->tensor(); }
   };
 
+  /// Says it again of the collectives that begin next, as there may have been others since this was made.
+  void say_purpose() const;
   void start(Pack& pack);
   void start_between_workers(Pack& pack);
   void progress();
@@ -52,6 +54,7 @@ class PackedAllReduce final : public PendingAllReduce {
   std::span<const TensorRef> values_;
   CommunicationOptions options_;
   Start start_;
+  CallPurpose purpose_;
   std::vector<Pack> packs_;  // in the order in which they start
   std::vector<std::size_t> pack_of_;
   std::size_t started_ = 0;  // packs

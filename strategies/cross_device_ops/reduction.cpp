@@ -2,12 +2,14 @@
 #include "reduction.hpp"
 
 #include <chorus/allreduce.hpp>
+#include <chorus/barrier.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/detail/buffers.hpp>
 #include <chorus/detail/operation.hpp>
 #include <chorus/float16.hpp>
 #include <chorus/reduce_local.hpp>
 #include <chorus/strategies/axes.hpp>
+#include <chorus/strategies/replica_group.hpp>
 
 #include <complex>
 #include <concepts>
@@ -98,6 +100,14 @@ Request start_all_reduce_tensor(const Communicator& comm, const TensorRef& tenso
 
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options) {
   bcast(comm, std::span(tensor.data, tensor.bytes()), 0, without_algorithm(options));
+}
+
+void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options) {
+  const Communicator* const workers = group.workers();
+  if (workers == nullptr) return;
+  const CollectiveOptions collective{.timeout = options.timeout};
+  broadcast_tensor(*workers, tensor, collective);
+  barrier(*workers, collective);  // the first one has waited for nobody
 }
 
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op) {

@@ -10,6 +10,7 @@
 namespace chorus {
 
 class Communicator;
+class ReplicaGroup;
 
 /// What the options ask of an allreduce between workers.
 [[nodiscard]] CollectiveOptions collective_options(const CommunicationOptions& options) noexcept;
@@ -25,6 +26,9 @@ void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, Reduce
                                               const CollectiveOptions& options);
 /// bcast of a tensor from rank 0.
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options);
+/// bcast of a tensor from the first worker to all, of which none goes on before all have come. In
+/// ReplicaGroup::together.
+void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options);
 /// `inout` = `inout` op `in`, element by element.
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op);
 /// Divides each element; leaves integers as they are.

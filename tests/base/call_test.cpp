@@ -64,6 +64,15 @@ TEST(Signature, DiffersForWhatIsAskedOfTheBits) {
   EXPECT_EQ(describe(call), "allreduce of 100 float64 by sum, reproducible");
 }
 
+TEST(Signature, DiffersForPurposes) {
+  Call call{Collective::allreduce, DataType::float64, ReduceOp::sum, 0, 100};
+  std::unordered_map<std::uint64_t, std::uint32_t> seen;
+  for (std::uint32_t purpose = 0; purpose < 100'000; ++purpose) {
+    call.purpose = purpose;
+    EXPECT_TRUE(seen.emplace(signature(call), purpose).second) << purpose;
+  }
+}
+
 TEST(Signature, FitsInFortyBitsAndIsTheSameForEqualCalls) {
   for (const std::size_t count : plausible_counts()) {
     const Call call{Collective::allreduce, DataType::float64, ReduceOp::sum, 0, count};

@@ -53,6 +53,23 @@ void allreduces_reproducibly(const Communicator& comm, std::size_t bytes, const 
                     {.algorithm = options.algorithm == "native" ? "" : options.algorithm, .reproducible = true});
 }
 
+std::string task(std::uint32_t number) { return fmt::format("task {}", number); }
+
+template <std::uint32_t Task>
+void allreduces_for(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  comm.set_purpose({Task, task});
+  allreduces<float>(comm, bytes, options);
+}
+
+template <std::uint32_t Task>
+void starts_for(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  comm.set_purpose({Task, task});
+  std::vector<float> data = elements<float>(bytes);
+  Request request = iallreduce(comm, data, ReduceOp::sum, options);
+  comm.set_purpose({});  // the request keeps its own
+  request.wait();
+}
+
 template <int Root>
 void broadcasts(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
   std::vector<float> data = elements<float>(bytes);
@@ -93,6 +110,9 @@ constexpr Disagreement disagreements[] = {
      "(algorithm recursive_doubling)"},
     {"collective", allreduces<float>, waits, "allreduce of", "barrier"},
     {"nonblocking", allreduces<float>, starts_and_waits, "float32 by sum", "float64 by sum"},
+    {"purpose", allreduces_for<3>, allreduces_for<4>, "task 3: allreduce of", "task 4: allreduce of"},
+    {"no_purpose", allreduces_for<3>, allreduces<float>, "task 3: allreduce of", ": allreduce of"},
+    {"purpose_of_request", starts_for<3>, starts_for<4>, "task 3: allreduce of", "task 4: allreduce of"},
     {"bcast_root", broadcasts<0>, broadcasts<2>, "with root 0", "with root 2"},
     {"reduce_root", reduces_to<0>, reduces_to<2>, "with root 0", "with root 2"},
     {"order", allreduces_then_broadcasts, broadcasts_then_allreduces, "allreduce of", "bcast of"},

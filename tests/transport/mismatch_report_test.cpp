@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+
 namespace chorus::test {
 namespace {
 
@@ -21,6 +24,17 @@ TEST(MismatchReport, NamesTheAlgorithmsWhereNothingElseDiffers) {
   EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 2)}, {2, an_allreduce(4, 2)}}, name_of),
             "\n  ranks 1-2: allreduce of 4 float32 by sum (algorithm line)"
             "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)");
+}
+
+TEST(MismatchReport, NamesWhatTheCallsAreFor) {
+  Call first = an_allreduce(4, 1);
+  Call second = an_allreduce(4, 2);
+  first.purpose = 7;
+  second.purpose = 8;
+  const PurposeText text = [](std::uint32_t number) { return "task " + std::to_string(number); };
+  EXPECT_EQ(mismatch_report({{0, first}, {1, second}, {2, an_allreduce(4, 1)}}, name_of, text),
+            "\n  rank 2: allreduce of 4 float32 by sum\n  rank 0: task 7: allreduce of 4 float32 by sum"
+            "\n  rank 1: task 8: allreduce of 4 float32 by sum");
 }
 
 TEST(MismatchReport, SaysWhoHasNotArrived) {

@@ -24,12 +24,18 @@ namespace chorus::detail {
 /// Throws   Error{invalid_argument} where it names none.
 [[nodiscard]] CHORUS_API std::size_t dimension_of(int axis, const Shape& shape, const char* function);
 
+/// StrategyCall::dimensions where only this one is named; 0 for those that have no bit.
+[[nodiscard]] constexpr std::uint8_t dimension_bit(std::size_t dimension) noexcept {
+  return dimension < 8 ? static_cast<std::uint8_t>(1U << dimension) : std::uint8_t{0};
+}
+
 /// What happens to the elements of a tensor when some of its dimensions are reduced away: `at` tells for each element,
 /// in the order of memory, which element of the result it goes to.
 struct Reduction {
   Shape shape;                  ///< of the result
   std::vector<std::size_t> at;  ///< of as many elements as the tensor has
   std::size_t joined = 1;       ///< elements of the tensor for each of the result
+  std::uint8_t dimensions = 0;  ///< that are reduced away, as in StrategyCall
 };
 
 /// Throws   Error{invalid_argument} where an axis is no dimension of `shape`, or is named twice.
@@ -62,47 +68,51 @@ template <class T>
 CHORUS_API void check_operation(ReduceOp op, DataType type, const char* function);
 [[noreturn]] CHORUS_API void reject_no_elements(ReduceOp op);
 
-/// One replica's share of a reduction over its own elements, and how many they are.
+/// The local replicas' shares of a reduction over their own elements, and how many these are.
 template <class Less>
-struct Partial {
-  Less values;
-  std::size_t joined = 0;
+struct Partials {
+  std::vector<Less> values = {};
+  std::vector<std::uint64_t> counts = {};
+  std::uint8_t dimensions = 0;  ///< as in Reduction
 };
 
 template <class Less, Leaf T>
-[[nodiscard]] Partial<Less> reduce_own(ReduceOp op, const T& value, std::span<const int> axes) {
+void add_partial(Partials<Less>& partials, ReduceOp op, const T& value, std::span<const int> axes) {
   using Traits = LeafTraits<T>;
   using Scalar = typename Traits::Scalar;
   const Reduction reduction = reduction_over(axes, Traits::shape(value), Traits::order, LeafTraits<Less>::order);
-  Partial<Less> partial{LeafTraits<Less>::make(reduction.shape), reduction.joined};
-  Scalar* const out = LeafTraits<Less>::data(partial.values);
+  Less values = LeafTraits<Less>::make(reduction.shape);
+  Scalar* const out = LeafTraits<Less>::data(values);
   std::fill_n(out, element_count(reduction.shape), neutral<Scalar>(op));
   const Scalar* const in = Traits::data(value);
   for (std::size_t i = 0; i < reduction.at.size(); ++i) {
     out[reduction.at[i]] = joined(op, out[reduction.at[i]], in[i]);
   }
-  return partial;
+  partials.values.push_back(std::move(values));
+  partials.counts.push_back(reduction.joined);
+  partials.dimensions = reduction.dimensions;
 }
 
-/// The reduction of `components` over `axes` and over all replicas; `across(op, parts)` reduces a part of each local
-/// replica over all replicas.
-template <class Less, Leaf T, class Across>
-[[nodiscard]] Less reduce_axes(ReduceOp op, std::span<const T> components, std::span<const int> axes,
-                               const Across& across) {
+/// Reduces each of `components` over `axes`.
+template <class Less, Leaf T>
+[[nodiscard]] Partials<Less> reduce_own(ReduceOp op, std::span<const T> components, std::span<const int> axes) {
   using Scalar = typename LeafTraits<T>::Scalar;
   static_assert(!std::same_as<Scalar, float16_t> && !std::same_as<Scalar, bfloat16_t>,
                 "sums of many 16-bit numbers lose their digits: convert them to float, then reduce over axes");
   check_operation(op, data_type_of<Scalar>(), "Strategy::reduce");
-  const ReduceOp join = op == ReduceOp::average ? ReduceOp::sum : op;
-  std::vector<Less> values;
-  std::vector<std::uint64_t> counts;
+  Partials<Less> partials;
   for (const T& component : components) {
-    Partial<Less> partial = reduce_own<Less>(join, component, axes);
-    values.push_back(std::move(partial.values));
-    counts.push_back(partial.joined);
+    add_partial(partials, op == ReduceOp::average ? ReduceOp::sum : op, component, axes);
   }
-  Less result = across(join, std::move(values));
-  const std::uint64_t elements = across(ReduceOp::sum, std::move(counts));
+  return partials;
+}
+
+/// The reduction of `partials` over all replicas; `across(op, parts)` reduces a part of each local replica so.
+template <class Less, class Across>
+[[nodiscard]] Less join_partials(ReduceOp op, Partials<Less> partials, const Across& across) {
+  using Scalar = typename LeafTraits<Less>::Scalar;
+  Less result = across(op == ReduceOp::average ? ReduceOp::sum : op, std::move(partials.values));
+  const std::uint64_t elements = across(ReduceOp::sum, std::move(partials.counts));
   if (elements == 0 && (op == ReduceOp::min || op == ReduceOp::max)) reject_no_elements(op);
   if (op == ReduceOp::average) {
     Scalar* const out = LeafTraits<Less>::data(result);
@@ -132,12 +142,12 @@ std::uint64_t checked_structure(std::span<T> components, const char* function) {
 struct ReplicaLeaves {
   std::vector<std::vector<TensorRef>> tensors = {};
   std::vector<ReplicaSlices> slices = {};
+  std::uint64_t structure = 0;  ///< structure_number
 };
 /// Throws   Error{mismatch} where the structures differ.
 template <Structure T>
 [[nodiscard]] ReplicaLeaves leaves_of_components(std::span<T> components, const char* function) {
-  checked_structure(components, function);
-  ReplicaLeaves all;
+  ReplicaLeaves all{.structure = checked_structure(components, function)};
   for (T& component : components) {
     LeafRefs leaves = leaves_of(component);
     all.tensors.resize(leaves.tensors.size());
@@ -147,6 +157,12 @@ template <Structure T>
   }
   return all;
 }
+
+/// Adds the type and the shape of `tensor` to a number that is the same where those are, and most often different
+/// elsewhere.
+CHORUS_API void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept;
+/// Such a number of a list of tensors.
+[[nodiscard]] CHORUS_API std::uint64_t shapes_number(std::span<const TensorRef> tensors) noexcept;
 
 /// Throws   Error{invalid_argument} unless all elements are zero: what is the same on each of `replicas` replicas has
 ///          no sum over them.

@@ -34,7 +34,8 @@ struct CommunicationOptions {
   /// Tensors of one type are sent together in packs of at most this many bytes (a tensor that is larger alone); 0: the
   /// library decides.
   std::size_t bytes_per_pack = 0;
-  /// After this long a replica that waits throws Error{timeout}; zero: CHORUS_TIMEOUT decides.
+  /// After this long a replica, or a worker, that waits for others throws Error{timeout}, also in a merge_call and at
+  /// the end of a run; zero: CHORUS_TIMEOUT decides.
   std::chrono::nanoseconds timeout = {};
   CommunicationImplementation implementation = CommunicationImplementation::automatic;
   /// The same bits whatever the number of workers and of replicas on each, and on every run.

@@ -81,7 +81,10 @@ class CHORUS_API StrategyExtended {
   template <Structure T>
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
     check_cross_replica("reduce_to");
-    group_.together([&] { reduce_components(op, detail::leaves_of_components(value.values(), "reduce_to"), options); });
+    group_.together([&] {
+      reduce_components({.function = StrategyFunction::reduce_to, .op = op}, op,
+                        detail::leaves_of_components(value.values(), "reduce_to"), options);
+    });
     return Mirrored<T>(value.layout(), {value.values().begin(), value.values().end()});
   }
   /// The same of several, which are sent together.
@@ -142,7 +145,9 @@ class CHORUS_API StrategyExtended {
 
  private:
   friend class Strategy;
-  void reduce_components(ReduceOp op, const detail::ReplicaLeaves& values, const CommunicationOptions& options);
+  /// As a part of `call`, whose structure is that of `values`.
+  void reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
+                         const CommunicationOptions& options);
   void broadcast(const TensorRef& tensor);
   void check_cross_replica(const char* function) const;
   /// Throws unless `value` has a component for each local replica.

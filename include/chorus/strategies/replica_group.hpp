@@ -6,6 +6,7 @@
 #include <chorus/error.hpp>
 #include <chorus/export.hpp>
 #include <chorus/strategies/call_site.hpp>
+#include <chorus/strategies/strategy_call.hpp>
 #include <chorus/strategies/values.hpp>
 
 #include <atomic>
@@ -51,13 +52,19 @@ class CHORUS_API ReplicaGroup {
   ///
   /// `structure()`, where it is given, is called once on each worker after its replicas: it checks what they have made,
   /// and returns a number that is the same on all workers whose replicas have made the same structure.
+  /// `timeout`: how long replicas and workers wait for each other where nothing else is said; zero: CHORUS_TIMEOUT
+  /// decides.
   /// Throws   what the first replica that failed, or `structure`, has thrown; on the other workers Error{revoked} with
   ///          its text; Error{mismatch} on all workers where the structures differ. The other replicas get the error
   ///          where they wait for the one that failed; afterwards the group works again.
-  void run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure = {});
+  void run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure = {},
+           std::chrono::nanoseconds timeout = {});
 
   /// body(), which all workers call outside of runs. Where it throws on this worker the others get Error{revoked} with
   /// the text, where they wait in a collective, or else from the next one; afterwards the group works again.
+  ///
+  /// The body has a collective that no worker leaves before all have come, such as an allreduce or a barrier: so none
+  /// is more than a call ahead of another, and what one throws is told in the call that it has thrown in.
   template <class Body>
   decltype(auto) together(const Body& body) {
     take_turn();
@@ -98,7 +105,7 @@ class CHORUS_API ReplicaGroup {
   struct Place {
     const char* what = "";  ///< such as "merge_call"
     CallSite where = {};
-    std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: CHORUS_TIMEOUT decides
+    std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: as long as the run says
   };
   /// Waits until all local replicas have come to the same place, and gives what each of them has brought: to be looked
   /// at while a Reading lives, and before the next meeting. Called by every replica's thread in `run`.
@@ -106,8 +113,11 @@ class CHORUS_API ReplicaGroup {
   ///          Error{timeout} where one does not come.
   std::vector<const void*> meet(int local_replica, const Place& place, const void* brought = nullptr) const;
 
-  /// Says what the replica is about to do, so that messages can.
-  void come_to(int local_replica, const char* what) const;
+  /// Says what the next collectives of the workers are for, which are told where theirs differ. Called by all workers,
+  /// in `together`.
+  void announce(const StrategyCall& call) const;
+  /// The same of the next collectives of the local replicas and, by the first one, of the workers.
+  void come_to(int local_replica, const StrategyCall& call) const;
   /// body(), in which every local replica calls the same collectives of `local`. Where they are not the same,
   /// Error{mismatch} tells where the replicas have come to.
   template <class Body>
@@ -138,6 +148,7 @@ class CHORUS_API ReplicaGroup {
  private:
   struct State;
   void end(const std::function<void(int)>& body, int local_replica);
+  void stand(int local_replica, const char* place) const;
   /// Throws Error{mismatch} where the local replicas are in different places.
   void reject_different_places() const;
   /// Ends the run: agrees with the other workers that all is well, or throws.

@@ -159,6 +159,9 @@ class CHORUS_API Strategy {
   void check_cross_replica(const char* function, const char* instead) const;
   /// For input, so that a failed run does not end it.
   [[nodiscard]] std::optional<Communicator> input_workers() const;
+  /// reduce as a part of `call`.
+  template <Structure T>
+  [[nodiscard]] T reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value);
   void run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                     const std::function<std::uint64_t()>& structure = {});
   [[noreturn]] void reject_gathering_slices() const;
@@ -199,8 +202,14 @@ auto Strategy::run(const RunOptions& options, Function&& function, Args&&... arg
 template <Structure T>
 T Strategy::reduce(ReduceOp op, PerReplica<T> value) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
-  extended_->group().together(
-      [&] { extended_->reduce_components(op, detail::leaves_of_components(value.values(), "Strategy::reduce"), {}); });
+  return reduce_for({.function = StrategyFunction::reduce, .op = op}, op, std::move(value));
+}
+
+template <Structure T>
+T Strategy::reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value) {
+  extended_->group().together([&] {
+    extended_->reduce_components(call, op, detail::leaves_of_components(value.values(), "Strategy::reduce"), {});
+  });
   return std::move(value[0]);
 }
 
@@ -208,8 +217,10 @@ template <Leaf T, std::size_t K>
 auto Strategy::reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)[K]) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
   using Less = typename LeafTraits<T>::template Less<static_cast<int>(K)>;
-  return detail::reduce_axes<Less>(op, value.values(), axes, [this](ReduceOp join, auto parts) {
-    return reduce(join, PerReplica(layout(), std::move(parts)));
+  auto partials = extended_->group().ahead([&] { return detail::reduce_own<Less>(op, value.values(), axes); });
+  const StrategyCall call{.function = StrategyFunction::reduce, .op = op, .dimensions = partials.dimensions};
+  return detail::join_partials(op, std::move(partials), [&](ReduceOp join, auto parts) {
+    return reduce_for(call, join, PerReplica(layout(), std::move(parts)));
   });
 }
 

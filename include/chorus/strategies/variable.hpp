@@ -262,8 +262,9 @@ std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vec
       detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), "batch_reduce_to");
       for (ReplicaTensors& each : leaves.tensors) all.tensors.push_back(std::move(each));
       for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
+      all.structure = all.structure * 31 + leaves.structure;
     }
-    reduce_components(op, all, options);
+    reduce_components({.function = StrategyFunction::batch_reduce_to, .op = op}, op, all, options);
   });
   std::vector<Mirrored<T>> reduced;
   for (const PerReplica<T>& value : values) {

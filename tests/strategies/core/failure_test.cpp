@@ -49,6 +49,37 @@ TEST(Failure, Case82_AReplicaThatNeverCallsIsNotWaitedForLongerThanTheTimeout) {
   }
 }
 
+TEST(Failure, TheTimeoutOfARunHoldsForAllInIt) {
+  const RunOptions options{.communication = {.timeout = std::chrono::milliseconds(200)}};
+  MirroredStrategy strategy = mirrored(2);
+  const auto expect_timeout_of = [&](const auto& call) {
+    for (const int late : {0, 1}) {
+      std::atomic<bool> gave_up = false;
+      const auto wait_for_late = [&] {
+        if (id() == late) {
+          while (!gave_up) std::this_thread::yield();
+          return;
+        }
+        try {
+          call();
+        } catch (const Error&) {
+          gave_up = true;
+          throw;
+        }
+      };
+      expect_error(ErrorCode::timeout, "", [&] { strategy.run(options, wait_for_late); });
+    }
+  };
+  expect_timeout_of([] { get_replica_context()->merge_call([](Strategy&) {}); });
+  expect_timeout_of([] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0); });
+  expect_timeout_of([] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1); });
+  const auto ends_late = [] {
+    if (id() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  };
+  expect_error(ErrorCode::timeout, "", [&] { strategy.run(options, ends_late); });
+  strategy.run(ends_late);  // it held for those runs
+}
+
 TEST(Failure, AReplicaThatComesAfterTheOthersGaveUpReadsNothingOfTheirs) {
   MirroredStrategy strategy =
       mirrored(2, std::make_unique<ReductionToOneDevice>(), {.timeout = std::chrono::milliseconds(200)});

@@ -5,9 +5,11 @@
 #include <chorus/strategies/array_dataset.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <chrono>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -15,25 +17,6 @@ namespace chorus::test {
 namespace {
 
 using testing::HasSubstr;
-
-/// The text of what `statement` throws, which is to be an exception.
-template <class Statement>
-std::string thrown_text(const Statement& statement) {
-  try {
-    statement();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown on worker " << job_rank();
-  return "";
-}
-
-/// Whether the next run and the next reduction are right.
-void expect_works(MultiWorkerMirroredStrategy& several) {
-  EXPECT_EQ(several.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[0],
-            several.num_replicas_in_sync());
-  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), several.num_replicas_in_sync());
-}
 
 TEST_P(MultiWorker, ACollectiveOutsideOfRunsThatFailsLeavesTheStrategyWorking) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
@@ -122,6 +105,38 @@ TEST_P(MultiWorker, Case86_WorkersWithDifferentNumbersOfReplicasAreRefused) {
     const MultiWorkerMirroredStrategy unequal(Communicator::world(), std::move(setup));
   };
   expect_error(ErrorCode::invalid_argument, "give every rank as many", make);
+}
+
+TEST_P(MultiWorker, TheTimeoutOfARunHoldsForAllThatWorkersWaitForInIt) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const RunOptions options{.communication = {.timeout = std::chrono::milliseconds(200)}};
+  const auto be_late = [] {
+    if (job_rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  };
+  const auto expect_timeout = [&](const auto& run) {
+    Outcome outcome = outcome_of(run);
+    if (!outcome.code) {  // who comes late to the end of the run need not wait there, and is told by its next call
+      EXPECT_EQ(job_rank(), 1);
+      outcome = outcome_of([&] { several.run([] {}); });
+    }
+    EXPECT_THAT(outcome.text, HasSubstr("has waited 0.2")) << "this worker, or another one";
+    expect_works(several);
+  };
+  expect_timeout([&] { several.run(options, be_late); });
+  expect_timeout([&] {
+    several.run(options, [&] {
+      be_late();
+      return std::vector<std::tuple<int>>(1);
+    });
+  });
+  expect_timeout([&] {
+    several.run(options, [&] {
+      be_late();
+      std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0);
+    });
+  });
+  several.run(be_late);
 }
 
 TEST_P(MultiWorker, AFunctionThatCannotMakeItsDatasetOnOneWorkerThrowsOnAll) {

@@ -6,9 +6,30 @@
 
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace chorus::test {
+
+/// The text of what `statement` throws, which is to be an exception.
+template <class Statement>
+[[nodiscard]] std::string thrown_text(const Statement& statement) {
+  try {
+    statement();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown on worker " << job_rank();
+  return "";
+}
+
+/// Whether the next run and the next reduction are right.
+inline void expect_works(MultiWorkerMirroredStrategy& several) {
+  EXPECT_EQ(several.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 1); })[0],
+            several.num_replicas_in_sync());
+  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), several.num_replicas_in_sync());
+}
 
 /// Tests on every rank of a job, with several numbers of replicas on each.
 class MultiWorker : public testing::TestWithParam<int> {

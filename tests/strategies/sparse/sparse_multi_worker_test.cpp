@@ -7,8 +7,12 @@
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <random>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -131,6 +135,52 @@ TEST_P(SparseMultiWorker, Case71_SlicesOnOneWorkerAndATensorOnTheOther) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_TRUE(error.code() == ErrorCode::mismatch || error.code() == ErrorCode::revoked) << error.what();
+  }
+  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), replicas()) << "works again";
+}
+
+/// Writes over what calls that have ended had on this thread's stack, and in memory of up to `bytes`.
+[[gnu::noinline]] void write_over(std::size_t bytes) {
+  std::array<volatile std::uint8_t, 65536> stack;
+  for (auto& each : stack) each = 0xA5;
+  std::vector<std::vector<std::uint8_t>> blocks;
+  for (int i = 0; i < 100; ++i) blocks.emplace_back(bytes, static_cast<std::uint8_t>(0xA5));
+  EXPECT_EQ(stack[bytes % stack.size()], blocks.back().back());
+}
+
+/// Replica 0 has what replica 1 gives, and waits for the other worker to send both; meanwhile replica 1 gives up.
+TEST_P(SparseMultiWorker, AReplicaThatGivesUpLeavesItsRowsToThoseWhoReadThem) {
+  if (job_size() == 1 || GetParam() == 1) GTEST_SKIP() << "needs two workers with two replicas";
+  constexpr auto late = std::chrono::milliseconds(600);
+  constexpr auto patience = late / 6;
+  MultiWorkerMirroredStrategy several = strategy();
+  constexpr std::size_t length = 100'000;
+  const auto mine = [] { return list_slices({id(), 50'000}, {static_cast<float>(id() + 1), 1}, length); };
+  std::vector<ListSlices> results(static_cast<std::size_t>(GetParam()));
+  const Outcome outcome = outcome_of([&] {
+    several.run([&] {
+      const auto local = static_cast<std::size_t>(get_replica_context()->local_replica());
+      if (job_rank() != 0) std::this_thread::sleep_for(late);
+      const bool gives_up = id() == 1;
+      try {
+        results[local] = get_replica_context()->all_reduce(
+            ReduceOp::sum, mine(), gives_up ? CommunicationOptions{.timeout = patience} : CommunicationOptions{});
+      } catch (const Error&) {
+        if (gives_up) write_over(2 * sizeof(std::int64_t));
+        throw;
+      }
+    });
+  });
+  EXPECT_TRUE(outcome.code) << "a replica has given up";
+  if (job_rank() != 0) {
+    ListSlices expected = list_slices({}, {}, length);
+    for (int i = 0; i < replicas(); ++i) {
+      expected.indices.push_back(i);
+      expected.values.push_back(static_cast<float>(i + 1));
+    }
+    expected.indices.push_back(50'000);
+    expected.values.push_back(static_cast<float>(replicas()));
+    for (const ListSlices& each : results) expect_same(each, expected);
   }
   EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([] { return 1; })), replicas()) << "works again";
 }

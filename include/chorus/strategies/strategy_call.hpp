@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/call_purpose.hpp>
+#include <chorus/export.hpp>
+#include <chorus/reduce_op.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace chorus {
+
+/// What a program asks of a strategy that makes workers, or replicas, communicate.
+enum class StrategyFunction : std::uint8_t {
+  none,
+  reduce,
+  reduce_to,
+  batch_reduce_to,
+  broadcast_to,
+  gather,
+  distribute_dataset,
+  make_variable,
+  read_variable,
+  write_variable,
+  all_reduce,
+  meet,
+  end_run,
+  save,
+  restore,
+  manager_save,
+  manager_steps
+};
+
+/// One such call. Those who make it together compare it with what the collectives are that it is made of, and are told
+/// where it differs: a sum and an average may be made of the same.
+struct CHORUS_API StrategyCall {
+  StrategyFunction function = StrategyFunction::none;
+  std::optional<ReduceOp> op = {};
+  std::uint8_t dimensions = 0;  ///< that are named by axes: bit i stands for dimension i
+  std::uint64_t structure = 0;  ///< the same for structures whose leaves have the same shapes; 0: may differ
+
+  /// Its name in messages, "Strategy::reduce".
+  [[nodiscard]] const char* name() const noexcept;
+  [[nodiscard]] CallPurpose purpose() const noexcept;
+};
+
+}  // namespace chorus
