@@ -35,12 +35,8 @@ using Gradients = std::vector<std::vector<float>>;
 /// `number` devices of this process; they share its processors where there are fewer.
 std::vector<Device> devices_for(int number) {
   const std::vector<Device> all = local_devices();
-  if (static_cast<int>(all.size()) >= number) return {all.begin(), all.begin() + number};
-  std::vector<int> pus;
-  for (const Device& device : all) pus.insert(pus.end(), device.pus().begin(), device.pus().end());
-  std::vector<Device> shared;
-  for (int i = 0; i < number; ++i) shared.emplace_back(Device::Kind::cpu, i, pus);
-  return shared;
+  if (static_cast<int>(all.size()) < number) return shared_devices(number);
+  return {all.begin(), all.begin() + number};
 }
 
 std::unique_ptr<Strategy> make_strategy(const Communicator& world, const std::vector<Device>& devices) {

@@ -6,10 +6,10 @@
 namespace chorus::vendor {
 namespace {
 
-class Completion final : public Leaf {
+class Completion final : public PolledEvent {
  public:
   Completion(Native& native, std::uint64_t ticket, Where where = Where::here()) noexcept
-      : Leaf(where), native_(native), ticket_(ticket) {}
+      : PolledEvent(where), native_(native), ticket_(ticket) {}
 
  private:
   bool ready() override { return native_.test(ticket_); }

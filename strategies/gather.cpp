@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "equal_structures.hpp"
+
 #include <chorus/allgather.hpp>
 #include <chorus/allgatherv.hpp>
 #include <chorus/barrier.hpp>
@@ -11,8 +13,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -40,19 +48,34 @@ bool go_together(const Shape& left, const Shape& right, std::size_t axis) {
   return true;
 }
 
-void check_dimensions(const Shape& shape) {
-  if (shape.size() <= most_dimensions) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("Strategy::gather: tensors of {} dimensions: at most {} are gathered; join some first",
-                          shape.size(), most_dimensions));
+/// As messages name what is called and the leaf that it fails for.
+std::string function_of(const detail::Gathering& gathering, std::size_t leaf) {
+  const std::string path = gathering.paths()[leaf];
+  return path.empty() ? "Strategy::gather" : fmt::format("Strategy::gather of {}", path);
 }
 
-[[noreturn]] void reject(const Shape& left, const Shape& right) {
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("Strategy::gather: tensors of shapes {} and {} do not go together: only the dimension that is "
-                  "gathered along may differ",
-                  to_string(left), to_string(right)));
+/// The dimension of each leaf that `axis` names.
+std::vector<std::size_t> dimensions_of(const detail::Gathering& gathering, int axis) {
+  std::vector<std::size_t> along;
+  for (std::size_t leaf = 0; leaf < gathering.parts.size(); ++leaf) {
+    const Shape& shape = gathering.parts[leaf].components.front().shape;
+    const int rank = static_cast<int>(shape.size());
+    if (shape.size() > most_dimensions) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{}: tensors of {} dimensions: at most {} are gathered; join some first",
+                              function_of(gathering, leaf), shape.size(), most_dimensions));
+    }
+    const bool fits = axis >= -rank && axis < rank;
+    along.push_back(detail::dimension_of(axis, shape, fits ? "" : function_of(gathering, leaf).c_str()));
+  }
+  return along;
+}
+
+[[noreturn]] void reject(const std::string& function, const Shape& left, const Shape& right) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: tensors of shapes {} and {} do not go together: only the dimension that is gathered "
+                          "along may differ",
+                          function, to_string(left), to_string(right)));
 }
 
 Offer offer_of(const ReplicaTensors& components, std::size_t axis) {
@@ -93,35 +116,70 @@ void put_together(const Rows& layout, std::span<const std::byte* const> blocks, 
   }
 }
 
-std::vector<Offer> offers_of_all(const Communicator* workers, const Offer& mine, const CollectiveOptions& options) {
-  if (workers == nullptr) return {mine};
-  std::vector<Offer> offers(static_cast<std::size_t>(workers->size()));
-  allgather(*workers, std::span(&mine, 1), offers, options);
+std::vector<Offer> offers_of(const detail::Gathering& gathering, std::span<const std::size_t> along) {
+  std::vector<Offer> offers;
+  for (std::size_t leaf = 0; leaf < along.size(); ++leaf) {
+    offers.push_back(offer_of(gathering.parts[leaf].components, along[leaf]));
+  }
   return offers;
 }
 
-/// The shape of all that is offered, put together along `axis`.
-Shape joined_shape(const std::vector<Offer>& offers, std::size_t axis) {
+/// What all workers offer of each leaf: those of worker 0, then those of worker 1, ....
+class Offers {
+ public:
+  Offers(const Communicator* workers, std::vector<Offer> mine, const CollectiveOptions& options)
+      : leaves_(mine.size()), all_(std::move(mine)) {
+    if (workers == nullptr || leaves_ == 0) return;
+    const std::vector<Offer> own = std::move(all_);
+    all_.resize(leaves_ * static_cast<std::size_t>(workers->size()));
+    allgather(*workers, std::span(own), std::span(all_), options);
+  }
+  [[nodiscard]] std::vector<Offer> of(std::size_t leaf) const {
+    std::vector<Offer> offers;
+    for (std::size_t i = leaf; i < all_.size(); i += leaves_) offers.push_back(all_[i]);
+    return offers;
+  }
+
+ private:
+  std::size_t leaves_;
+  std::vector<Offer> all_;
+};
+
+/// What all workers have agreed to gather of one leaf.
+struct Agreed {
+  std::size_t along = 0;
+  Shape whole = {};
+  std::vector<Offer> offers = {};
+};
+
+/// Throws   Error{invalid_argument} where the shapes do not go together: the same on all workers.
+Shape joined_shape(const std::vector<Offer>& offers, std::size_t along, const std::string& function) {
   Shape whole = offers.front().lengths();
-  whole[axis] = 0;
+  whole[along] = 0;
   for (const Offer& offer : offers) {
-    if (!offer.fits) reject(offer.lengths(), {offer.other.begin(), offer.other.begin() + offer.dimensions});
-    if (!go_together(whole, offer.lengths(), axis)) reject(offers.front().lengths(), offer.lengths());
-    whole[axis] += offer.shape[axis];
+    if (!offer.fits) {
+      const auto other = offer.other.begin();
+      reject(function, offer.lengths(), {other, other + static_cast<std::ptrdiff_t>(offer.dimensions)});
+    }
+    if (!go_together(whole, offer.lengths(), along)) reject(function, offers.front().lengths(), offer.lengths());
+    whole[along] += offer.shape[along];
   }
   return whole;
 }
 
-/// What all workers have agreed to gather.
-struct Agreed {
-  std::size_t along;
-  const Shape& whole;
-  const std::vector<Offer>& offers;
-  const CollectiveOptions& options;
-};
+std::vector<Agreed> agreed_on(const detail::Gathering& gathering, std::span<const std::size_t> along,
+                              const Offers& offers) {
+  std::vector<Agreed> agreed;
+  for (std::size_t leaf = 0; leaf < along.size(); ++leaf) {
+    std::vector<Offer> all = offers.of(leaf);
+    Shape whole = joined_shape(all, along[leaf], function_of(gathering, leaf));
+    agreed.push_back({along[leaf], std::move(whole), std::move(all)});
+  }
+  return agreed;
+}
 
 void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components, const Agreed& agreed,
-                    const TensorRef& gathered) {
+                    const TensorRef& gathered, const CollectiveOptions& options) {
   const Rows layout(components.front(), agreed.whole, agreed.along);
   std::vector<const std::byte*> blocks;
   std::vector<std::size_t> lengths;
@@ -138,8 +196,8 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   std::vector<std::size_t> counts;
   for (const Offer& offer : agreed.offers) counts.push_back(offer.shape[agreed.along] * step);
   std::vector<std::byte> all(agreed.whole[agreed.along] * step);
-  allgatherv(*group.workers(), own, all, counts, agreed.options);
-  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers(), agreed.options);  // of those nothing is awaited
+  allgatherv(*group.workers(), own, all, counts, options);
+  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers(), options);  // of those nothing is awaited
   blocks.clear();
   lengths.clear();
   std::size_t begin = 0;
@@ -160,19 +218,25 @@ void Strategy::reject_gathering_slices() const {
               "indices, or reduce the slices");
 }
 
-void Strategy::gather_components(const ReplicaTensors& components, int axis,
-                                 const std::function<TensorRef(const Shape&)>& make) {
+void Strategy::gather_parts(const detail::Gathering& gathering, int axis) {
   ReplicaGroup& group = extended_->group();
-  const TensorRef& first = components.front();
   const CollectiveOptions options{.timeout = extended_->communication_options().timeout};
   group.together([&] {
-    extended_->check_components(components.size(), "Strategy::gather");
-    check_dimensions(first.shape);
-    const std::size_t along = detail::dimension_of(axis, first.shape, "Strategy::gather");
-    group.announce({.function = StrategyFunction::gather, .dimensions = detail::dimension_bit(along)});
-    const std::vector<Offer> offers = offers_of_all(group.workers(), offer_of(components, along), options);
-    const Shape whole = group.alike([&] { return joined_shape(offers, along); });
-    gather_offered(group, components, {along, whole, offers, options}, make(whole));
+    for (const auto& part : gathering.parts) extended_->check_components(part.components.size(), "Strategy::gather");
+    const std::vector<std::size_t> along = dimensions_of(gathering, axis);
+    StrategyCall call{.function = StrategyFunction::gather};
+    for (const std::size_t each : along) call.dimensions |= detail::dimension_bit(each);
+    group.announce(call);
+    if (gathering.structure && group.workers() != nullptr) {
+      const auto other = detail::worker_with_other_structure(*group.workers(), *gathering.structure, options.timeout);
+      if (other) group.alike([&] { detail::reject_structure_of_worker(*other, "Strategy::gather"); });
+    }
+    const Offers offers(group.workers(), offers_of(gathering, along), options);
+    const std::vector<Agreed> agreed = group.alike([&] { return agreed_on(gathering, along, offers); });
+    for (std::size_t leaf = 0; leaf < agreed.size(); ++leaf) {
+      const auto& [components, make] = gathering.parts[leaf];
+      gather_offered(group, components, agreed[leaf], make(agreed[leaf].whole), options);
+    }
   });
 }
 

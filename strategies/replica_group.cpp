@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/replica_group.hpp>
 
+#include "equal_structures.hpp"
 #include "replica_threads.hpp"
 
 #include <chorus/allgather.hpp>
@@ -55,18 +56,6 @@ void check_equal_numbers(const Communicator& workers, int replicas) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("strategy: worker 0 has {} devices and worker {} has {}: give every worker as many",
                           numbers.front(), other - numbers.begin(), *other));
-}
-
-/// Throws unless the replicas of every worker have made the structure that this one's have.
-void check_equal_structures(const Communicator& workers, std::uint64_t mine, std::chrono::nanoseconds timeout) {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(workers.size()));
-  allgather(workers, std::span(&mine, 1), all, {.timeout = timeout});
-  const auto other = std::ranges::find_if(all, [&](std::uint64_t number) { return number != all.front(); });
-  if (other == all.end()) return;
-  throw Error(ErrorCode::mismatch,
-              fmt::format("Strategy::run: the structures of the replicas differ: those of worker 0 and of worker {}: "
-                          "return as many elements and the same keys on every replica",
-                          other - all.begin()));
 }
 
 /// Two places where replicas have come to: the first one and another.
@@ -242,7 +231,8 @@ void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& struct
     if (state_->failed) {
       state_->tell_workers(0, fmt::format(": {}", state_->why));
     } else if (structure) {
-      check_equal_structures(*workers(), mine, state_->timeout);
+      const auto other = detail::worker_with_other_structure(*workers(), mine, state_->timeout);
+      if (other) detail::reject_structure_of_worker(*other, "Strategy::run");
     } else {
       barrier(*workers(), {.timeout = state_->timeout});
     }

@@ -78,6 +78,9 @@ VariableOptions checked(VariableOptions options, DataType type, bool distributed
   if (options.aggregation == VariableAggregation::mean && type <= DataType::uint64) {
     reject("the mean of integers is no integer: take another type or aggregation");
   }
+  if (options.aggregation == VariableAggregation::sum && type == DataType::boolean) {
+    reject("a sum of bool is no bool: take another type or aggregation");
+  }
   if (!options.trainable) options.trainable = !on_read;
   return options;
 }

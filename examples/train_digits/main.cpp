@@ -5,9 +5,12 @@
 // A batch has the images of all replicas together. Each computes the loss and the gradient of its own, divided by the
 // images of all; the optimizer adds the gradients up and changes the parameters of every replica alike.
 //
+// The last batch of an epoch has the images that are left. Its replicas have unequal numbers of them, some none: as all
+// divide by the images of the whole batch, each image weighs the same, and the losses do not depend on the strategy.
+//
 // With --reproducible the sums over the replicas are exact. The losses are then the same to the last bit wherever the
-// same number of replicas run: 4 threads of one process, 4 ranks, or 2 ranks of 2 threads. For that each replica must
-// get the same images, so that the batches are all full and divided evenly.
+// same number of replicas run: 4 threads of one process, 4 ranks, or 2 ranks of 2 threads. For that each batch must be
+// divided into the same slices everywhere, as AutoShardPolicy::data does.
 //
 // With --checkpoint it saves what it has learned after every epoch, and goes on after the last one that is there, as if
 // it had never been ended: under any strategy, with any number of replicas.
@@ -27,6 +30,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <variant>
 
 namespace {
 
@@ -44,7 +49,8 @@ struct Settings {
   std::size_t epochs = 20;
   std::size_t batch_size = 64;
   int hidden = 64;
-  chorus::SgdOptions optimizer = {.learning_rate = 0.1, .momentum = 0.9};
+  std::string optimizer = "sgd";
+  std::optional<double> rate;
   std::uint64_t seed = 1;
   std::string checkpoint;
   std::string curve;
@@ -62,7 +68,11 @@ void add_options(CLI::App& app, Settings& settings) {
   app.add_option("--epochs", settings.epochs, "passes over the images")->check(CLI::Range(1, 100000));
   app.add_option("--batch-size", settings.batch_size, "images per step, of all replicas")->check(CLI::Range(1, 100000));
   app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000));
-  app.add_option("--rate", settings.optimizer.learning_rate, "learning rate")->check(CLI::Range(0.0, 100.0));
+  app.add_option("--optimizer", settings.optimizer, "sgd (with momentum 0.9) or adam")
+      ->check(CLI::IsMember({"sgd", "adam"}))
+      ->capture_default_str();
+  app.add_option("--rate", settings.rate, "learning rate; default: 0.1 of sgd, 0.01 of adam")
+      ->check(CLI::Range(0.0, 100.0));
   app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles");
   app.add_option("--checkpoint", settings.checkpoint, "a folder to save in after each epoch, and to resume from");
   app.add_option("--curve", settings.curve, "a text file for the loss of each step");
@@ -85,20 +95,22 @@ Inputs distribute(const digits::Dataset& data, const Settings& settings, chorus:
     throw examples::InputError(
         fmt::format("--batch-size {}: there are {} images to learn from", settings.batch_size, learned));
   }
-  if (settings.strategy.reproducible &&
-      settings.batch_size % static_cast<std::size_t>(strategy.num_replicas_in_sync()) != 0) {
-    throw examples::InputError(
-        fmt::format("--batch-size {}: {} replicas do not divide it evenly, as --reproducible needs",
-                    settings.batch_size, strategy.num_replicas_in_sync()));
-  }
   const auto all =
       chorus::make_array_dataset(Batch{data.images.transpose(), data.labels}).shuffle(count, settings.seed);
-  const auto training = all.skip(held_out)
-                            .shuffle(learned, settings.seed + 1, chorus::Reshuffle::each_epoch)
-                            .batch(settings.batch_size, chorus::Remainder::drop);
+  const auto training =
+      all.skip(held_out).shuffle(learned, settings.seed + 1, chorus::Reshuffle::each_epoch).batch(settings.batch_size);
   const chorus::InputOptions options{.shard_policy = chorus::AutoShardPolicy::data};
   return {learned, held_out, strategy.distribute_dataset(training, options),
           strategy.distribute_dataset(all.take(held_out).batch(settings.batch_size), options)};
+}
+
+using Optimizer = std::variant<chorus::Sgd<Eigen::VectorXd>, chorus::Adam<Eigen::VectorXd>>;
+
+Optimizer make_optimizer(const chorus::Variable<Eigen::VectorXd>& parameters, const Settings& settings) {
+  if (settings.optimizer == "adam") {
+    return chorus::Adam(std::tuple(parameters), {.learning_rate = settings.rate.value_or(0.01)});
+  }
+  return chorus::Sgd(std::tuple(parameters), {.learning_rate = settings.rate.value_or(0.1), .momentum = 0.9});
 }
 
 /// What is trained; made in the scope of the strategy.
@@ -107,7 +119,7 @@ class Model {
   explicit Model(const Settings& settings)
       : network_(settings.hidden),
         parameters_(network_.initial_parameters(settings.seed), {.name = "parameters"}),
-        optimizer_(std::tuple(parameters_), settings.optimizer),
+        optimizer_(make_optimizer(parameters_, settings)),
         gradient_options_{.communication = {.reproducible = settings.strategy.reproducible}} {}
 
   /// In a replica: one step with its part of a batch of `all` images. Its share of the mean loss of all.
@@ -115,7 +127,7 @@ class Model {
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(network_.size());
     const Eigen::VectorXd losses = network_.add_gradient(parameters_, images_of(batch), gradient);
     gradient /= static_cast<double>(all);
-    optimizer_.apply_gradients({std::move(gradient)}, gradient_options_);
+    std::visit([&](auto& each) { each.apply_gradients({std::move(gradient)}, gradient_options_); }, optimizer_);
     loss_.update_state(losses);
     return chorus::average_loss(losses, {.global_batch_size = all});
   }
@@ -134,7 +146,7 @@ class Model {
   template <class Visit>
   void for_each_saved(Visit&& visit) const {
     visit("parameters", parameters_);
-    visit("optimizer", optimizer_);
+    std::visit([&](const auto& each) { visit("optimizer", each); }, optimizer_);
   }
 
  private:
@@ -142,7 +154,7 @@ class Model {
 
   digits::Network network_;
   chorus::Variable<Eigen::VectorXd> parameters_;
-  chorus::Sgd<Eigen::VectorXd> optimizer_;
+  Optimizer optimizer_;
   chorus::GradientOptions gradient_options_;
   chorus::Mean loss_;
   chorus::Accuracy accuracy_;
@@ -189,7 +201,8 @@ void train_to_end(chorus::Strategy& strategy, const Inputs& inputs, const Settin
   }
   const auto last = static_cast<std::int64_t>(settings.epochs);
   const auto left = static_cast<std::size_t>(std::max<std::int64_t>(last - progress.epochs, 0));
-  ProgressBar bar(left * (inputs.learned / settings.batch_size), strategy.extended().should_checkpoint());
+  const std::size_t steps_an_epoch = (inputs.learned + settings.batch_size - 1) / settings.batch_size;
+  ProgressBar bar(left * steps_an_epoch, strategy.extended().should_checkpoint());
   while (progress.epochs < last) {
     train_epoch(strategy, inputs, progress, bar);
     const double loss = progress.model.epoch_loss();

@@ -13,22 +13,10 @@
 namespace train_digits {
 namespace {
 
-/// So many devices which all have every core that this process may use: for more replicas than there are devices, and
-/// for ranks that the launcher has not bound, each of which would take the first core.
-std::vector<chorus::Device> shared_devices(int number) {
-  std::vector<int> pus;
-  for (const chorus::Device& device : chorus::local_devices()) {
-    pus.insert(pus.end(), device.pus().begin(), device.pus().end());
-  }
-  std::vector<chorus::Device> devices;
-  for (int i = 0; i < number; ++i) devices.emplace_back(chorus::Device::Kind::cpu, i, pus);
-  return devices;
-}
-
 /// The first devices of this process; all where `number` is 0.
 std::vector<chorus::Device> devices(int number) {
   std::vector<chorus::Device> all = chorus::local_devices();
-  if (number > static_cast<int>(all.size())) return shared_devices(number);
+  if (number > static_cast<int>(all.size())) return chorus::shared_devices(number);
   if (number > 0) all.erase(all.begin() + number, all.end());
   return all;
 }
@@ -68,7 +56,8 @@ std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice, co
     return std::make_shared<chorus::MirroredStrategy>(devices(choice.replicas), nullptr, options);
   }
   chorus::MultiWorkerMirroredStrategy::Setup setup;
-  setup.devices = shared_devices(choice.replicas > 0 ? choice.replicas : 1);
+  // Ranks that the launcher has not bound would all take the first core.
+  setup.devices = chorus::shared_devices(choice.replicas > 0 ? choice.replicas : 1);
   setup.communication_options = options;
   return std::make_shared<chorus::MultiWorkerMirroredStrategy>(world, std::move(setup));
 }

@@ -51,6 +51,12 @@ class CHORUS_API Device {
 /// Throws   Error{transport} where the system does not tell about the machine.
 [[nodiscard]] CHORUS_API std::vector<Device> local_devices();
 
+/// `number` devices, /cpu:0 and so on, each of which has every PU that this process may use: for more replicas than
+/// there are local_devices, and for ranks that the launcher has not bound, each of which would take the same first one.
+///
+/// Throws   Error{invalid_argument} where `number` is less than 1; what local_devices throws.
+[[nodiscard]] CHORUS_API std::vector<Device> shared_devices(int number);
+
 /// Keeps the calling thread on a device, and the threads that it starts meanwhile: it runs on the PUs of that device
 /// alone, until this is destroyed by the same thread. It may then run where it could before.
 ///

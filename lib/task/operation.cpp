@@ -10,13 +10,13 @@
 
 namespace chorus {
 
-std::string Leaf::describe() const {
+std::string PolledEvent::describe() const {
   const std::string_view file = where_.file;
   const std::size_t folder = file.rfind('/', file.rfind('/') == file.npos ? 0 : file.rfind('/') - 1);
   return fmt::format("{} at {}:{}", what(), folder == file.npos ? file : file.substr(folder + 1), where_.line);
 }
 
-bool Leaf::suspend(Operation& operation, std::coroutine_handle<> task) {
+bool PolledEvent::suspend(Operation& operation, std::coroutine_handle<> task) {
   if (operation.cancelled_) {
     abandon();
     error_ = operation.cancelled_;
@@ -33,19 +33,19 @@ Operation::~Operation() {
   if (started_ && !done()) cancel(std::make_exception_ptr(Error(ErrorCode::broken, "the collective was given up")));
 }
 
-void Operation::append(Leaf& leaf) noexcept {
-  leaf.next_ = nullptr;
-  (last_ == nullptr ? first_ : last_->next_) = &leaf;
-  last_ = &leaf;
+void Operation::append(PolledEvent& event) noexcept {
+  event.next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = &event;
+  last_ = &event;
   ++waiting_;
 }
 
-Leaf& Operation::take_first() noexcept {
-  Leaf& leaf = *first_;
-  first_ = leaf.next_;
+PolledEvent& Operation::take_first() noexcept {
+  PolledEvent& event = *first_;
+  first_ = event.next_;
   if (first_ == nullptr) last_ = nullptr;
   --waiting_;
-  return leaf;
+  return event;
 }
 
 bool Operation::step() {
@@ -57,18 +57,18 @@ bool Operation::step() {
   }
   bool moved = false;
   for (std::size_t polls = waiting_; polls > 0 && first_ != nullptr; --polls) {
-    Leaf& leaf = take_first();
+    PolledEvent& event = take_first();
     bool ready = true;
     try {
-      ready = leaf.ready();
+      ready = event.ready();
     } catch (...) {
-      leaf.error_ = std::current_exception();
+      event.error_ = std::current_exception();
     }
     if (ready) {
       moved = true;
-      leaf.task_.resume();
+      event.task_.resume();
     } else {
-      append(leaf);
+      append(event);
     }
   }
   return moved;
@@ -80,10 +80,10 @@ void Operation::cancel(const std::exception_ptr& error) {
   cancelled_ = error;
   if (!started_) step();
   while (first_ != nullptr) {
-    Leaf& leaf = take_first();
-    leaf.abandon();
-    leaf.error_ = error;
-    leaf.task_.resume();
+    PolledEvent& event = take_first();
+    event.abandon();
+    event.error_ = error;
+    event.task_.resume();
   }
 }
 

@@ -21,12 +21,12 @@ struct Where {
 };
 
 /// Something outside the program's control that a task waits for: a message, a flag in shared memory. It is polled.
-class Leaf {
+class PolledEvent {
  public:
-  explicit Leaf(Where where) noexcept : where_(where) {}
-  Leaf(const Leaf&) = delete;
-  Leaf& operator=(const Leaf&) = delete;
-  virtual ~Leaf() = default;
+  explicit PolledEvent(Where where) noexcept : where_(where) {}
+  PolledEvent(const PolledEvent&) = delete;
+  PolledEvent& operator=(const PolledEvent&) = delete;
+  virtual ~PolledEvent() = default;
 
   bool await_ready() { return ready(); }
   template <class Promise>
@@ -55,11 +55,11 @@ class Leaf {
 
   Where where_;
   std::coroutine_handle<> task_;
-  Leaf* next_ = nullptr;
+  PolledEvent* next_ = nullptr;
   std::exception_ptr error_;
 };
 
-/// One running collective: its outermost task, and the leaves its tasks wait for. Driven by one thread at a time.
+/// One running collective: its outermost task, and the events its tasks wait for. Driven by one thread at a time.
 class Operation {
  public:
   explicit Operation(Task<> task) noexcept;
@@ -68,7 +68,7 @@ class Operation {
   /// Cancels what has not finished.
   ~Operation();
 
-  /// Polls every leaf once and runs the tasks that may go on (the first time: starts). True if anything moved.
+  /// Polls every event once and runs the tasks that may go on (the first time: starts). True if anything moved.
   bool step();
   [[nodiscard]] bool started() const noexcept { return started_; }
   [[nodiscard]] bool done() const noexcept { return task_.handle().done(); }
@@ -77,17 +77,17 @@ class Operation {
   /// Every task that waits gets `error` where it waits, and so does any that would wait later; the operation is done
   /// when this returns.
   void cancel(const std::exception_ptr& error);
-  /// The leaf that has waited longest; null if none.
-  [[nodiscard]] Leaf* waiting() const noexcept { return first_; }
+  /// The event that has waited longest; null if none.
+  [[nodiscard]] PolledEvent* waiting() const noexcept { return first_; }
 
  private:
-  friend class Leaf;
-  void append(Leaf& leaf) noexcept;
-  Leaf& take_first() noexcept;
+  friend class PolledEvent;
+  void append(PolledEvent& event) noexcept;
+  PolledEvent& take_first() noexcept;
 
   Task<> task_;
-  Leaf* first_ = nullptr;
-  Leaf* last_ = nullptr;
+  PolledEvent* first_ = nullptr;
+  PolledEvent* last_ = nullptr;
   std::size_t waiting_ = 0;
   std::exception_ptr cancelled_;
   bool started_ = false;

@@ -44,7 +44,7 @@ struct TaskPromise {
 };
 
 /// A coroutine that starts when it is awaited and belongs to whoever holds it. An exception that leaves it is thrown
-/// again where it is awaited. Its leaves, the things a collective really waits for, are `Leaf`s (operation.hpp).
+/// again where it is awaited. At the bottom are the PolledEvents that a collective really waits for (operation.hpp).
 template <class T = void>
 class [[nodiscard]] Task {
  public:

@@ -110,6 +110,20 @@ std::vector<Device> local_devices(const Topology& topology, const PuSet& pus) {
   return domains.size() >= 2 ? domains : devices_of(topology, Device::Kind::cpu, pus);
 }
 
+std::vector<Device> shared_devices(int number, const Topology& topology, const PuSet& pus) {
+  if (number < 1) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("shared_devices: argument number is {}: ask for 1 device or more", number));
+  }
+  std::vector<int> all;
+  for (const Device& device : local_devices(topology, pus)) {
+    all.insert(all.end(), device.pus().begin(), device.pus().end());
+  }
+  std::vector<Device> devices;
+  for (int index = 0; index < number; ++index) devices.emplace_back(Device::Kind::cpu, index, all);
+  return devices;
+}
+
 Device parse_device(std::string_view name, const Topology& topology, const PuSet& pus) {
   std::string possible;
   for (const Device::Kind kind : kinds) {
@@ -142,5 +156,7 @@ Device Device::parse(std::string_view name) { return parse_device(name, this_mac
 std::string Device::name() const { return fmt::format("/{}:{}", word(kind_), index_); }
 
 std::vector<Device> local_devices() { return local_devices(this_machine(), usable_pus()); }
+
+std::vector<Device> shared_devices(int number) { return shared_devices(number, this_machine(), usable_pus()); }
 
 }  // namespace chorus

@@ -20,6 +20,9 @@ namespace chorus {
 /// What local_devices gives on such a machine.
 [[nodiscard]] std::vector<Device> local_devices(const Topology& topology, const PuSet& pus);
 
+/// What shared_devices gives on such a machine.
+[[nodiscard]] std::vector<Device> shared_devices(int number, const Topology& topology, const PuSet& pus);
+
 /// What Device::parse gives on such a machine.
 [[nodiscard]] Device parse_device(std::string_view name, const Topology& topology, const PuSet& pus);
 

@@ -172,7 +172,7 @@ SharedGroup::Arrival SharedGroup::arrivals_before(Round round, Where where) {
 }
 
 SharedGroup::Opening::Opening(SharedGroup& group, int slots, Where where) noexcept
-    : Leaf(where), group_(group), needed_(group.needed_for(++group.round_, slots)) {}
+    : PolledEvent(where), group_(group), needed_(group.needed_for(++group.round_, slots)) {}
 
 bool SharedGroup::Opening::ready() {
   if (!needed_) return true;
@@ -187,7 +187,7 @@ bool SharedGroup::Opening::ready() {
 }
 
 Round SharedGroup::Opening::await_resume() {
-  Leaf::await_resume();
+  PolledEvent::await_resume();
   return group_.round_;
 }
 

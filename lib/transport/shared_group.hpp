@@ -260,7 +260,7 @@ class SharedGroup {
 };
 
 /// Waits until the next round may be opened.
-class SharedGroup::Opening final : public Leaf {
+class SharedGroup::Opening final : public PolledEvent {
  public:
   Opening(SharedGroup& group, int slots, Where where) noexcept;
   [[nodiscard]] Round await_resume();
@@ -276,10 +276,10 @@ class SharedGroup::Opening final : public Leaf {
 };
 
 /// Waits until peers `peer_` to `last_` have arrived at a round.
-class SharedGroup::Arrival final : public Leaf {
+class SharedGroup::Arrival final : public PolledEvent {
  public:
   Arrival(SharedGroup& group, Round round, int first, int last, Where where) noexcept
-      : Leaf(where),
+      : PolledEvent(where),
         group_(group),
         round_(round),
         peer_(first),

@@ -33,7 +33,7 @@ struct Envelope {
 
 /// A message exchange under way: awaited, it goes on when the message out may be overwritten and the message in is
 /// there. It cannot be moved, as it is what the transport polls.
-class [[nodiscard]] Exchange final : public Leaf {
+class [[nodiscard]] Exchange final : public PolledEvent {
  public:
   /// What the transport needs to know its two requests again: MPI_Requests, or pointers.
   struct Tickets {
@@ -41,7 +41,7 @@ class [[nodiscard]] Exchange final : public Leaf {
     std::uint64_t receive = 0;
   };
   Exchange(Transport& transport, const Envelope& envelope, Tickets tickets) noexcept
-      : Leaf(envelope.where), tickets(tickets), transport_(transport), envelope_(envelope) {}
+      : PolledEvent(envelope.where), tickets(tickets), transport_(transport), envelope_(envelope) {}
 
   Tickets tickets;
   [[nodiscard]] std::size_t incoming_bytes() const noexcept { return envelope_.incoming.size(); }

@@ -10,6 +10,7 @@
 #include "checkpoint/writer.hpp"
 #include "cross_device_ops/reduction.hpp"
 
+#include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -101,18 +102,17 @@ struct Forgetting {
   const CheckpointItems& items;
 };
 
-/// FNV-1a of what must be the same on all workers.
+/// The hash of what must be the same on all workers.
 std::uint64_t checksum(const CheckpointItems& items) {
-  std::uint64_t value = 0xcbf29ce484222325U;
-  const auto add = [&](std::uint64_t number) { value = (value ^ number) * 0x100000001b3U; };
+  detail::Fnv1a hash;
   for (const auto& item : items) {
-    for (const char letter : item->facts().name) add(static_cast<unsigned char>(letter));
-    add(static_cast<std::uint64_t>(item->facts().type));
+    hash.add(item->facts().name);
+    hash.add(static_cast<std::uint64_t>(item->facts().type));
     const Shape shape = item->shape();
-    add(shape.size());
-    for (const std::size_t length : shape) add(item->facts().any_shape ? 0 : length);
+    hash.add(shape.size());
+    for (const std::size_t length : shape) hash.add(std::uint64_t{item->facts().any_shape ? 0 : length});
   }
-  return value;
+  return hash.value();
 }
 
 /// Gives every worker the step and the shapes that worker 0 has read: of each item whether it is there, then its

@@ -4,7 +4,7 @@
 #include <chorus/error.hpp>
 #include <chorus/strategies/checkpoint_index.hpp>
 
-#include "checkpoint/crc32.hpp"
+#include "crc32.hpp"
 
 #include <fmt/format.h>
 

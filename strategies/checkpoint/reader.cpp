@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/reader.hpp"
 
-#include "checkpoint/crc32.hpp"
+#include "crc32.hpp"
 
 #include <chorus/error.hpp>
 #include <chorus/strategies/checkpoint_index.hpp>

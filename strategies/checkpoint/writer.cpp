@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/writer.hpp"
 
-#include "checkpoint/crc32.hpp"
 #include "checkpoint/durable_file.hpp"
+#include "crc32.hpp"
 
 #include <chorus/error.hpp>
 #include <chorus/strategies/npy.hpp>

@@ -21,7 +21,7 @@ namespace {
 /// What AutoShardPolicy::automatic stands for, and whether the policy can be carried out.
 AutoShardPolicy resolved(const PipelineFacts& facts, const ReplicaLayout& layout, const InputOptions& options) {
   AutoShardPolicy policy = options.shard_policy;
-  if (layout.workers == 1) return AutoShardPolicy::off;
+  if (layout.workers == 1 && policy != AutoShardPolicy::data) return AutoShardPolicy::off;
   if (policy == AutoShardPolicy::automatic && !facts.files) {
     warn(options, layout,
          "the dataset reads no files, so every worker reads all of it and keeps its part: choose AutoShardPolicy::data "

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/worker_roles.hpp>
 
@@ -18,32 +19,17 @@ namespace {
   throw Error(ErrorCode::invalid_argument, fmt::format("startup_line: {}", why));
 }
 
-/// FNV-1a: the same on every machine, unlike std::hash.
-class Checksum {
- public:
-  void add(std::string_view text) {
-    for (const char character : text) add(static_cast<unsigned char>(character));
-    add(0);  // so that "ab", "c" is not "a", "bc"
-  }
-  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
-
- private:
-  void add(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3U; }
-
-  std::uint64_t value_ = 0xcbf29ce484222325U;
-};
-
-std::uint64_t checksum_of(const ClusterSpec& cluster) {
-  Checksum sum;
+std::uint64_t hash_of(const ClusterSpec& cluster) {
+  detail::Fnv1a hash;
   for (const auto& [job, tasks] : cluster.tasks()) {
-    sum.add(job);
+    hash.add(job);
+    hash.add(tasks.addresses().size());
     for (const auto& [index, address] : tasks.addresses()) {
-      sum.add(std::to_string(index));
-      sum.add(address);
+      hash.add(static_cast<std::uint64_t>(index));
+      hash.add(address);
     }
-    sum.add("");
   }
-  return sum.value();
+  return hash.value();
 }
 
 void check_numbers(std::span<const RankReport> reports) {
@@ -75,7 +61,7 @@ RankReport report_of(const ClusterResolver& resolver, int local_replicas) {
   try {
     if (local_replicas < 1) reject(fmt::format("{} local replicas; give 1 or more", local_replicas));
     const ClusterSpec cluster = resolver.cluster_spec();
-    report.cluster = checksum_of(cluster);
+    report.cluster = hash_of(cluster);
     report.workers = worker_count(cluster, resolver.task());
     report.id = id_in_cluster(cluster, resolver.task());
   } catch (const Error& error) {

@@ -12,7 +12,7 @@ namespace chorus {
 
 /// What a rank tells the others about its place in the cluster. Bytes that travel as they are.
 struct RankReport {
-  std::uint64_t cluster = 0;              ///< a checksum of the cluster it knows
+  std::uint64_t cluster = 0;              ///< a hash of the cluster it knows
   int workers = 0;                        ///< that compute together, by that cluster
   int id = 0;                             ///< its number among them
   int replicas = 0;                       ///< of its own

@@ -29,7 +29,7 @@ packages = {
     "CLI/": ["tools/", "bench/", "examples/"],
     "Eigen/": ["examples/", "include/chorus/interop/", "tests/"],
     "unsupported/Eigen/": ["include/chorus/interop/", "tests/"],
-    "zlib.h": ["examples/"],
+    "zlib.h": ["strategies/", "examples/"],
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
 }

@@ -10,9 +10,9 @@ namespace chorus::test {
 
 /// Something to wait for that a test opens.
 struct Gate {
-  class Pass final : public Leaf {
+  class Pass final : public PolledEvent {
    public:
-    Pass(Gate& gate, Where where) noexcept : Leaf(where), gate_(gate) {}
+    Pass(Gate& gate, Where where) noexcept : PolledEvent(where), gate_(gate) {}
 
    private:
     bool ready() override {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <set>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -82,6 +83,33 @@ TEST(LocalDevices, CountDomainsWithTheSameCoresOnce) {
   EXPECT_EQ(devices("pack:2 [numa] [numa] core:1 pu:1", pus(0, 1)), "/numa:0 {0} /numa:2 {1}");
   EXPECT_EQ(devices("[numa] pack:2 [numa] core:2 pu:1", pus(0, 3)).find("{0 1 2 3}"), std::string::npos)
       << "a memory that both packages share";
+}
+
+TEST(SharedDevices, AllHaveEveryCore) {
+  const auto shared = [](int number, const std::string& machine, const PuSet& usable) {
+    return described(shared_devices(number, Topology::described_by(machine), usable));
+  };
+  EXPECT_EQ(shared(3, "core:2 pu:1", pus(0, 1)), "/cpu:0 {0 1} /cpu:1 {0 1} /cpu:2 {0 1}");
+  EXPECT_EQ(shared(1, "core:4 pu:1", pus(1, 3)), "/cpu:0 {1 2 3}") << "fewer than there are";
+  EXPECT_EQ(shared(2, "pack:2 [numa] core:2 pu:1", pus(1, 2)), "/cpu:0 {1 2} /cpu:1 {1 2}");
+}
+
+TEST(SharedDevices, AreOneOrMoreAndCanBeBound) {
+  for (const int number : {0, -1}) {
+    try {
+      static_cast<void>(shared_devices(number));
+      ADD_FAILURE() << number;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(error.message().find("ask for 1 device or more"), std::string::npos) << error.message();
+    }
+  }
+  std::set<int> all;
+  for (const Device& device : local_devices()) all.insert(device.pus().begin(), device.pus().end());
+  for (const Device& device : shared_devices(5)) {
+    EXPECT_EQ(std::set<int>(device.pus().begin(), device.pus().end()), all);
+    const ThreadBinding binding(device);
+  }
 }
 
 TEST(LocalDevices, OfThisMachineCanBeParsedAndBound) {

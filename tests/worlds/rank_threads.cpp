@@ -29,8 +29,8 @@ void RankThreads::Watch::idle(Wait& wait, Bell* bell) {
   const auto now = Wait::Clock::now();
   if (wait.began == Wait::Clock::time_point{}) wait.began = now;
   if (now - wait.began <= std::chrono::minutes(1)) return;
-  const Leaf* const leaf = driven() == nullptr ? nullptr : driven()->waiting();
-  throw std::runtime_error("a rank has waited for a minute" + (leaf == nullptr ? "" : ", " + leaf->describe()));
+  const PolledEvent* const event = driven() == nullptr ? nullptr : driven()->waiting();
+  throw std::runtime_error("a rank has waited for a minute" + (event == nullptr ? "" : ", " + event->describe()));
 }
 
 void RankThreads::run(const Body& body) {

@@ -3,6 +3,7 @@
 
 #include <chorus/allgather.hpp>
 #include <chorus/bcast.hpp>
+#include <chorus/detail/fnv1a.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,22 +24,9 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// Fowler, Noll and Vo's hash, 1a.
-class Hash {
- public:
-  void add(std::string_view text) noexcept {
-    for (const char letter : text) value_ = (value_ ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-  }
-  void add(std::uint64_t number) noexcept {
-    add(std::string_view(reinterpret_cast<const char*>(&number), sizeof number));
-  }
-  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+using detail::Fnv1a;
 
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325U;
-};
-
-void add(Hash& hash, const Topology::Object& object) {
+void add(Fnv1a& hash, const Topology::Object& object) {
   const bool memory = object.kind == Kind::machine || object.kind == Kind::numa;
   hash.add(static_cast<std::uint64_t>(object.kind));
   hash.add(static_cast<std::uint64_t>(object.os_index));
@@ -50,7 +38,7 @@ void add(Hash& hash, const Topology::Object& object) {
 
 /// The same for processes of one boot of one system that see each other; hosts and containers differ.
 std::uint64_t node_id(std::string_view host) {
-  Hash hash;
+  Fnv1a hash;
   hash.add(host);
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
@@ -86,7 +74,7 @@ std::vector<Topology> gather_machines(const Communicator& world, const std::vect
 }  // namespace
 
 std::uint64_t digest(const Topology& topology) {
-  Hash hash;
+  Fnv1a hash;
   add(hash, topology.machine);
   hash.add(topology.allowed.to_string());
   return hash.value();

@@ -55,7 +55,8 @@ enum class InputReplicationMode : std::uint8_t { per_worker, per_replica };
 enum class AutoShardPolicy : std::uint8_t {
   automatic,  ///< `file` where the dataset reads files, otherwise `data`, with one warning
   off,        ///< all of it: the workers see the same data
-  data,       ///< its replicas' slices of every batch; batches of rows of arrays are made of these alone
+  data,       ///< its replicas' slices of every batch; batches of rows of arrays are made of these alone. The slices
+              ///< are the same for any number of workers with as many replicas together, for one worker, too
   file,       ///< every num_workers-th of its files
   hint        ///< what each ShardHint in it lets pass
 };

@@ -76,11 +76,12 @@ class CHORUS_API ReplicaContext {
   void all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices, const CommunicationOptions& options = {});
 
   /// Gives every replica the values of all, one after the other along the dimension `axis` (from the last where it is
-  /// negative), in the order of the replicas.
+  /// negative), in the order of the replicas; of a structure of tensors that of each leaf.
   ///
-  /// Shapes   tensors with at least one dimension, whose lengths may differ between replicas in `axis` only.
+  /// Shapes   tensors with at least one dimension, whose lengths may differ between replicas in `axis` only; the same
+  ///          structure on every replica.
   /// Throws   as all_reduce; Error{invalid_argument} on every replica where the shapes do not go together;
-  ///          Error{not_supported} for IndexedSlices.
+  ///          Error{mismatch} where the structures differ; Error{not_supported} for IndexedSlices.
   template <Structure T>
   [[nodiscard]] auto all_gather(const T& value, int axis, const CallSite& where = CallSite::here());
 

@@ -7,6 +7,7 @@
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/cross_device_ops.hpp>
 #include <chorus/strategies/detail/arguments.hpp>
+#include <chorus/strategies/detail/gathered.hpp>
 #include <chorus/strategies/distributed_dataset.hpp>
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/input_options.hpp>
@@ -105,21 +106,20 @@ class CHORUS_API Strategy {
   [[nodiscard]] T reduce(ReduceOp op, const Variable<T>& variable);
 
   /// Gives every worker the tensors of all replicas, one after the other along the dimension `axis` (from the last
-  /// where it is negative), in the order of the replicas. Other dimensions must be equal. Throws   Error{wrong_context}
-  /// in a replica: ReplicaContext::all_gather is for those; Error{invalid_argument} where
-  ///          the shapes do not go together, and for tensors without dimensions.
-  template <Leaf T>
-  [[nodiscard]] typename LeafTraits<T>::Variable gather(const PerReplica<T>& value, int axis);
-  /// Throws   Error{not_supported}: IndexedSlices are not gathered.
-  template <Leaf T>
-  [[nodiscard]] IndexedSlices<T> gather(const PerReplica<IndexedSlices<T>>& /*value*/, int /*axis*/) {
-    reject_gathering_slices();
-  }
+  /// where it is negative), in the order of the replicas; of a structure of tensors the structure of what each of its
+  /// leaves is gathered to.
+  ///
+  /// Shapes   tensors with at least one dimension, whose lengths may differ between replicas in `axis` only; the same
+  ///          structure on every replica. Members of aggregates have dimensions of any length.
+  /// Result   where a leaf has a dimension of fixed length, LeafTraits::Variable of its type.
+  /// Throws   Error{wrong_context} in a replica: ReplicaContext::all_gather is for those; Error{invalid_argument} where
+  ///          the shapes of a leaf, which the text names, do not go together or have no such axis; Error{mismatch}
+  ///          where the structures differ; Error{not_supported} for IndexedSlices.
+  template <Structure T>
+  [[nodiscard]] auto gather(const PerReplica<T>& value, int axis);
   /// A value that is not distributed comes back as it is.
-  template <Leaf T>
-  [[nodiscard]] T gather(T value, int /*axis*/) {
-    return value;
-  }
+  template <Structure T>
+  requires(!detail::Distributed<T>) [[nodiscard]] T gather(T value, int /*axis*/) { return value; }
 
   /// The values of this worker's replicas; one where `value` is not distributed.
   template <class T>
@@ -165,8 +165,7 @@ class CHORUS_API Strategy {
   void run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                     const std::function<std::uint64_t()>& structure = {});
   [[noreturn]] void reject_gathering_slices() const;
-  void gather_components(const ReplicaTensors& components, int axis,
-                         const std::function<TensorRef(const Shape&)>& make);
+  void gather_parts(const detail::Gathering& gathering, int axis);
 
   std::unique_ptr<StrategyExtended> extended_;
 };
@@ -231,19 +230,20 @@ requires(!detail::Distributed<T>) T Strategy::reduce(ReduceOp op, T value) {
   return value;
 }
 
-template <Leaf T>
-typename LeafTraits<T>::Variable Strategy::gather(const PerReplica<T>& value, int axis) {
-  static_assert(LeafTraits<T>::rank > 0, "gather joins tensors along a dimension: single values have none");
+template <Structure T>
+auto Strategy::gather(const PerReplica<T>& value, int axis) {
+  detail::check_gathers<T>();
   check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
-  using Variable = typename LeafTraits<T>::Variable;
-  ReplicaTensors components;
-  for (const T& component : value.values()) components.push_back(tensor_ref(const_cast<T&>(component)));
-  std::optional<Variable> gathered;
-  gather_components(components, axis, [&](const Shape& shape) {
-    gathered = LeafTraits<Variable>::make(shape);
-    return tensor_ref(*gathered);
-  });
-  return std::move(*gathered);
+  if constexpr (detail::every_leaf<detail::IsNoSlices, T>()) {
+    auto gathered = detail::nothing_gathered(value[0]);
+    const auto components =
+        const_cast<PerReplica<T>&>(value).values();  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    gather_parts(extended_->group().ahead([&] { return detail::gathering_of(components, gathered); }), axis);
+    return gathered;
+  } else {
+    reject_gathering_slices();
+    return value[0];
+  }
 }
 
 template <std::invocable<const ValueContext&> Function>
@@ -255,7 +255,7 @@ auto Strategy::distribute_values_from_function(const Function& function) {
 template <Structure T>
 auto ReplicaContext::all_gather(const T& value, int axis, const CallSite& where) {
   return merge_call([axis](Strategy& strategy, const PerReplica<T>& values) { return strategy.gather(values, axis); },
-                    std::tuple(value), where);
+                    std::tuple<T>(value), where);
 }
 
 }  // namespace chorus

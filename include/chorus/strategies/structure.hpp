@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/detail/aggregate.hpp>
 #include <chorus/strategies/indexed_slices.hpp>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -180,26 +182,25 @@ template <Structure T>
 
 namespace detail {
 
-/// Adds what can differ between structures of one type, the lengths of vectors and the keys of maps, to `number`.
+/// Adds what can differ between structures of one type, the lengths of vectors and the keys of maps, to `hash`.
 template <class T>
-void add_structure(std::uint64_t& number, const T& structure) {
-  const auto add = [&number](std::uint64_t value) { number = (number ^ value) * 0x100000001b3U; };  // FNV-1a
+void add_structure(Fnv1a& hash, const T& structure) {
   if constexpr (Leaf<T> || is_indexed_slices<T>) {
     return;
   } else if constexpr (is_tuple<T>) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (add_structure(number, std::get<I>(structure)), ...); }
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (add_structure(hash, std::get<I>(structure)), ...); }
     (std::make_index_sequence<std::tuple_size_v<T>>());
   } else if constexpr (is_sequence<T>) {
-    add(structure.size());
-    for (const auto& part : structure) add_structure(number, part);
+    hash.add(structure.size());
+    for (const auto& part : structure) add_structure(hash, part);
   } else if constexpr (is_map<T>) {
-    add(structure.size());
+    hash.add(structure.size());
     for (const auto& [key, part] : structure) {
-      for (const char letter : key_text(key)) add(static_cast<unsigned char>(letter));
-      add_structure(number, part);
+      hash.add(key_text(key));
+      add_structure(hash, part);
     }
   } else {
-    for_each_field(structure, [&](const auto& field) { add_structure(number, field); });
+    for_each_field(structure, [&](const auto& field) { add_structure(hash, field); });
   }
 }
 
@@ -207,9 +208,9 @@ void add_structure(std::uint64_t& number, const T& structure) {
 /// whose maps have the same keys.
 template <Structure T>
 [[nodiscard]] std::uint64_t structure_number(const T& structure) {
-  std::uint64_t number = 0xcbf29ce484222325U;
-  add_structure(number, structure);
-  return number;
+  Fnv1a hash;
+  add_structure(hash, structure);
+  return hash.value();
 }
 
 template <class Function, class T>

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,10 +34,13 @@ namespace chorus {
 template <Leaf T>
 class Variable {
  public:
+  /// A std::vector, whose elements are no bool objects, is not for bool.
+  using Components = std::conditional_t<std::same_as<T, bool>, std::deque<bool>, std::vector<T>>;
+
   /// Every component is the `initial` of worker 0 (in replicas: of its first).
   /// Throws   Error{invalid_argument} where the options contradict each other: none as synchronization, a trainable
-  ///          variable synchronised on read, a mean of integers; Error{mismatch} where workers or replicas make
-  ///          variables that differ in name, type or shape.
+  ///          variable synchronised on read, a mean of integers, a sum of bool; Error{mismatch} where workers or
+  ///          replicas make variables that differ in name, type or shape.
   explicit Variable(T initial, VariableOptions options = {}) {
     const auto mine = std::make_shared<State>(State{{std::move(options), data_type_of<ScalarOf<T>>()}, {}, {}});
     const TensorRef tensor = tensor_ref(initial);
@@ -45,7 +49,7 @@ class Variable {
       mine->core.agree(tensor);
       mine->components.assign(static_cast<std::size_t>(mine->core.components()), initial);
       detail::remember_owner({mine, &typeid(T), [](const void* state, const void* component) {
-                                const std::vector<T>& own = static_cast<const State*>(state)->components;
+                                const Components& own = static_cast<const State*>(state)->components;
                                 return std::ranges::any_of(own, [&](const T& each) { return &each == component; });
                               }});
     }
@@ -72,7 +76,7 @@ class Variable {
   [[nodiscard]] const T& value() const {
     const auto access = core().access();
     if (access.side != Side::cross || !core().on_read()) return component(access.component);
-    std::vector<T> components = state_->components;
+    Components components = state_->components;
     ReplicaTensors tensors;
     for (T& each : components) tensors.push_back(tensor_ref(each));
     core().read(tensors);
@@ -167,7 +171,7 @@ class Variable {
                         what);
   }
   /// The components of this worker, for strategies and checkpoints.
-  [[nodiscard]] std::vector<T>& components() const noexcept { return state_->components; }
+  [[nodiscard]] Components& components() const noexcept { return state_->components; }
   /// The variable that has `component`; none where no variable of this process does.
   [[nodiscard]] static std::optional<Variable> owning(const T& component) {
     auto state = std::static_pointer_cast<State>(detail::owner_of(&component, typeid(T)));
@@ -181,7 +185,7 @@ class Variable {
   using Side = detail::VariableCore::Side;
   struct State {
     detail::VariableCore core;
-    std::vector<T> components;
+    Components components;
     std::optional<T> read;
   };
 
@@ -191,6 +195,7 @@ class Variable {
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
   void add(T value, int sign) const {
+    static_assert(!std::same_as<T, bool>, "bool has no sum: assign it, or take an integer");
     if (core().access().side == Side::cross && core().on_read()) core().check_may_add();
     write(std::move(value), [sign](T& component, const T& given) {
       ScalarOf<T>* const to = LeafTraits<T>::data(component);

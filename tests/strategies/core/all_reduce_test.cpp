@@ -35,6 +35,55 @@ TEST(AllReduce, Case67_InEveryReplica) {
   }
 }
 
+/// The sum over the replicas of what `upstream` makes of each one's y = all_reduce(op, x * x).
+double loss_of(Strategy& strategy, ReduceOp op, const PerReplica<double>& x, const PerReplica<double>& upstream) {
+  const auto forward = [op](double mine, double factor) {
+    return factor * get_replica_context()->all_reduce(op, mine * mine);
+  };
+  return strategy.reduce(ReduceOp::sum, strategy.run(forward, x, upstream));
+}
+
+/// The gradient of that by each replica's x: the upstream gradients reduced by the same operation.
+PerReplica<double> gradient_of(Strategy& strategy, ReduceOp op, const PerReplica<double>& x,
+                               const PerReplica<double>& upstream) {
+  const auto backward = [op](double mine, double factor) {
+    return 2 * mine * get_replica_context()->all_reduce(op, factor);
+  };
+  return strategy.run(backward, x, upstream);
+}
+
+TEST(AllReduce, Case68_TheGradientIsTheSameReductionOfTheGradients) {
+  MirroredStrategy two = mirrored(2);
+  const auto x = per_replica<double>(two, {3, 5});
+  const auto ones = per_replica<double>(two, {1, 1});
+  EXPECT_THAT(gradient_of(two, ReduceOp::sum, x, ones).values(), ElementsAre(4 * 3, 4 * 5));
+  EXPECT_THAT(gradient_of(two, ReduceOp::average, x, ones).values(), ElementsAre(2 * 3, 2 * 5));
+}
+
+TEST(AllReduce, Case68_TheGradientIsWhatDifferencesGive) {
+  for (const int replicas : {1, 2, 4, 8}) {  // powers of two, whose averages are exact
+    MirroredStrategy strategy = mirrored(replicas);
+    std::vector<double> points;
+    std::vector<double> factors;
+    for (int i = 0; i < replicas; ++i) {
+      points.push_back(3 - 2 * i);
+      factors.push_back(1 + i * i);
+    }
+    const auto upstream = per_replica(strategy, factors);
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average}) {
+      const auto gradient = gradient_of(strategy, op, per_replica(strategy, points), upstream);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto at = [&](double change) {
+          std::vector<double> moved = points;
+          moved[i] += change;
+          return loss_of(strategy, op, per_replica(strategy, moved), upstream);
+        };
+        EXPECT_EQ(gradient[i], (at(1) - at(-1)) / 2) << "exact, as the loss is a parabola";
+      }
+    }
+  }
+}
+
 TEST(AllReduce, Case73_OutsideOfTheReplicasAndByMaxAndMin) {
   MirroredStrategy strategy = mirrored(3);
   ReplicaContext* kept = nullptr;

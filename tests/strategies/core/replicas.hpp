@@ -15,19 +15,8 @@
 
 namespace chorus::test {
 
-/// The PUs that this process may run on.
-inline std::vector<int> all_pus() {
-  std::vector<int> pus;
-  for (const Device& device : local_devices()) pus.insert(pus.end(), device.pus().begin(), device.pus().end());
-  return pus;
-}
-
 /// As many devices as are wanted, whatever the machine has.
-inline std::vector<Device> some_devices(int number) {
-  std::vector<Device> devices;
-  for (int i = 0; i < number; ++i) devices.emplace_back(Device::Kind::cpu, i, all_pus());
-  return devices;
-}
+inline std::vector<Device> some_devices(int number) { return shared_devices(number); }
 
 /// A strategy of `replicas` replicas.
 inline MirroredStrategy mirrored(int replicas, std::unique_ptr<CrossDeviceOps> ops = nullptr,

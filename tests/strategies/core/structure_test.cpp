@@ -57,6 +57,7 @@ TEST(Structure, NumbersTellLengthsAndKeysApart) {
   EXPECT_NE(structure_number(Lists(0)), structure_number(Lists(1)));
   EXPECT_NE(structure_number(Map{{"a", 1}}), structure_number(Map{{"b", 1}}));
   EXPECT_NE(structure_number(Map{{"a", 1}}), structure_number(Map{{"a", 1}, {"b", 1}}));
+  EXPECT_NE(structure_number(Map{{"ab", 1}, {"c", 1}}), structure_number(Map{{"a", 1}, {"bc", 1}}));
   using Nested = std::vector<Lists>;
   EXPECT_NE(structure_number(Nested{Lists(1), Lists(2)}), structure_number(Nested{Lists(2), Lists(1)}));
   EXPECT_NE(structure_number(Nested{Lists(), Lists()}), structure_number(Nested{Lists()})) << "without leaves, too";

@@ -55,6 +55,30 @@ TEST(Variable, Case117_WithoutAnAggregationReplicasCannotWrite) {
   EXPECT_THAT(v.components(), Each(3));
 }
 
+TEST(Variable, OfBool) {
+  MirroredStrategy strategy = mirrored(3);
+  const auto scope = strategy.scope();
+  const Variable<bool> first(true, {.name = "first", .aggregation = Aggregation::only_first_replica});
+  EXPECT_TRUE(first.value());
+  first.assign(false);
+  EXPECT_THAT(first.components(), ElementsAre(false, false, false));
+  strategy.run([&] { first.assign(id() == 0); });
+  EXPECT_THAT(first.components(), ElementsAre(true, true, true));
+  first.assign(per_replica<bool>(strategy, {true, false, true}));
+  EXPECT_EQ(strategy.run([&] { return first.value(); })[1], false);
+  strategy.run([&] { first.update([](bool& mine) { mine = !mine; }); });
+  EXPECT_THAT(first.components(), ElementsAre(false, true, false));
+  EXPECT_EQ(strategy.extended().value_container(first.components()[1]), first);
+  EXPECT_THAT(strategy.extended().update(first, [](bool& mine) { return mine; }), ElementsAre(false, true, false));
+  first.assign(true);
+  EXPECT_TRUE(strategy.reduce(ReduceOp::min, first));
+
+  for (const Aggregation aggregation : {Aggregation::sum, Aggregation::mean}) {
+    expect_error(ErrorCode::invalid_argument, "take another type or aggregation",
+                 [&] { Variable<bool>(false, {.name = "v", .aggregation = aggregation}); });
+  }
+}
+
 TEST(Variable, Case118_AStepCounter) {
   MirroredStrategy strategy = mirrored(3);
   const auto scope = strategy.scope();

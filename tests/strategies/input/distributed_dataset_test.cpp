@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace chorus {
@@ -91,6 +92,26 @@ TEST(DistributedDataset, Case98DataGivesEachWorkerItsSlices) {
     EXPECT_THAT(epochs[0].global_sizes, ElementsAre(2, 2, 2, 2, 1));
     EXPECT_EQ(epochs[0].global_sizes, epochs[1].global_sizes);
   }
+}
+
+TEST(DistributedDataset, DataGivesTheSameSlicesToAsManyReplicasOfAnyNumberOfWorkers) {
+  for (const std::int64_t rows : {18, 23, 24}) {  // the last batch has 2, 7 and 8
+    std::vector<std::multiset<Numbers>> steps_of_one;
+    for (const auto& [workers, local] : {std::pair(1, 4), std::pair(2, 2), std::pair(4, 1)}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(workers) + " workers");
+      std::vector<std::multiset<Numbers>> steps(3);
+      for (const auto& epoch :
+           epochs_of(range(rows).batch(8), workers, local, {.shard_policy = AutoShardPolicy::data})) {
+        ASSERT_EQ(epoch.steps.size(), steps.size());
+        for (std::size_t i = 0; i < steps.size(); ++i) steps[i].insert(epoch.steps[i].begin(), epoch.steps[i].end());
+      }
+      if (workers == 1) steps_of_one = steps;
+      EXPECT_EQ(steps, steps_of_one);
+    }
+  }
+  const auto one = epochs_of(range(10).batch(8), 1, 4, {.shard_policy = AutoShardPolicy::data});
+  EXPECT_THAT(one[0].steps, ElementsAre(Step{{0, 1}, {2, 3}, {4, 5}, {6, 7}}, Step{{8}, {9}, {}, {}}));
+  EXPECT_THAT(one[0].global_sizes, ElementsAre(8, 2));
 }
 
 TEST(DistributedDataset, Case100OffGivesAllDataToEveryWorker) {

@@ -18,10 +18,10 @@ consteval auto field_types() {
   return Fields();
 }
 
-/// Whether `T` is a structure, and Test<L>::value holds for the type L of each of its leaves.
+/// Whether `T` is a structure, and Test<L>::value holds for the type L of each of its leaves, IndexedSlices among them.
 template <template <class> class Test, class T>
 consteval bool every_leaf() {
-  if constexpr (Leaf<T>) {
+  if constexpr (Leaf<T> || is_indexed_slices<T>) {
     return Test<T>::value;
   } else if constexpr (is_tuple<T>) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
@@ -44,7 +44,7 @@ consteval bool every_leaf() {
 /// Whether an aggregate is `T` or a part of it.
 template <class T>
 consteval bool has_aggregate() {
-  if constexpr (Leaf<T>) {
+  if constexpr (Leaf<T> || is_indexed_slices<T>) {
     return false;
   } else if constexpr (is_tuple<T>) {
     return []<std::size_t... I>(std::index_sequence<I...>) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structures of tensors gathered leaf by leaf.
+#include "core/gathered_rows.hpp"
+#include "core/replicas.hpp"
+
+#include <chorus/strategies/default_strategy.hpp>
+#include <chorus/strategies/indexed_slices.hpp>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+class GatherStructures : public WithReplicas {};
+INSTANTIATE_TEST_SUITE_P(Every, GatherStructures, testing::Values(1, 2, 3, 4, 8));
+
+TEST_P(GatherStructures, Case62_EachLeafIsGathered) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto rows = strategy.run([] { return nested_rows({id()}); });
+  const Nested expected = nested_rows(numbers_below(replicas()));
+  EXPECT_EQ(strategy.gather(rows, 0), expected);
+  const auto inside = strategy.run([](const Nested& mine) { return get_replica_context()->all_gather(mine, 0); }, rows);
+  for (const Nested& each : inside.values()) EXPECT_EQ(each, expected);
+}
+
+TEST_P(GatherStructures, AxesAreCountedFromTheLastOfEachLeaf) {
+  MirroredStrategy strategy = mirrored(replicas());
+  using Leaves = std::tuple<std::vector<int>, Tensor<int, 2>, std::vector<int>>;
+  const auto gathered = strategy.run([] {
+    return get_replica_context()->all_gather(Leaves{{id()}, Tensor<int, 2>({2, 1}, {id(), 10 + id()}), {id()}}, -1);
+  });
+  const std::vector<int> ids = numbers_below(replicas());
+  for (const auto& [first, columns, last] : gathered.values()) {
+    EXPECT_EQ(first, ids);
+    ASSERT_EQ(columns.shape(), (Shape{2, static_cast<std::size_t>(replicas())}));
+    for (const int i : ids) EXPECT_EQ(std::tuple(columns(0, i), columns(1, i)), std::tuple(i, 10 + i));
+    EXPECT_EQ(last, ids);
+  }
+}
+
+TEST(Gather, MessagesNameTheLeaf) {
+  MirroredStrategy strategy = mirrored(2);
+  using Map = std::map<std::string, Tensor<float, 2>>;
+  const auto unequal = strategy.run([] {
+    return Map{{"a", Tensor<float, 2>({1, 2})}, {"b", Tensor<float, 2>({1, static_cast<std::size_t>(2 + id())})}};
+  });
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather of [b]: tensors of shapes",
+               [&] { std::ignore = strategy.gather(unequal, 0); });
+  const auto flat = strategy.run([] { return std::tuple(Tensor<float, 2>({1, 1}), std::vector<float>(1)); });
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather of [1]: axis 1 is none",
+               [&] { std::ignore = strategy.gather(flat, 1); });
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather: axis 1 is none",
+               [&] { std::ignore = strategy.gather(strategy.run([] { return std::vector<float>(1); }), 1); });
+  EXPECT_EQ(strategy.gather(strategy.run([] { return std::tuple(std::vector(1, id())); }), 0),
+            std::tuple(std::vector{0, 1}))
+      << "works again";
+}
+
+TEST(Gather, StructuresThatDifferAreRefused) {
+  MirroredStrategy strategy = mirrored(2);
+  using Lists = std::vector<std::vector<int>>;
+  using Tuples = std::vector<std::tuple<std::vector<int>>>;
+  const auto values = per_replica<Tuples>(strategy, {Tuples(1), Tuples(2)});
+  expect_error(ErrorCode::mismatch, "only replica 1 has [1][0]", [&] { std::ignore = strategy.gather(values, 0); });
+  std::atomic<int> thrown = 0;
+  strategy.run([&] {
+    expect_error(ErrorCode::mismatch, "only replica 1 has [1]", [&] {
+      ++thrown;
+      std::ignore = get_replica_context()->all_gather(Lists(static_cast<std::size_t>(1 + id())), 0);
+    });
+  });
+  EXPECT_EQ(thrown, 2);
+}
+
+TEST(Gather, StructuresWithoutLeavesStayEmpty) {
+  MirroredStrategy strategy = mirrored(3);
+  using Lists = std::vector<std::vector<int>>;
+  EXPECT_EQ(strategy.gather(strategy.run([] { return Lists(); }), 0), Lists());
+  EXPECT_EQ(strategy.gather(strategy.run([] { return Lists(2); }), 0), Lists(2));
+}
+
+TEST(Gather, OfOneReplicaIsWhatItBrings) {
+  const auto rows = DefaultStrategy::instance().run([] { return nested_rows({2}); });
+  EXPECT_EQ(DefaultStrategy::instance().gather(rows, 0), nested_rows({2}));
+}
+
+TEST(Gather, Case61_AStructureThatIsNotDistributedComesBack) {
+  MirroredStrategy strategy = mirrored(2);
+  EXPECT_EQ(strategy.gather(nested_rows({2}), 0), nested_rows({2}));
+}
+
+TEST(Gather, Case64_SlicesInAStructureAreNotGathered) {
+  MirroredStrategy strategy = mirrored(2);
+  using Slices = IndexedSlices<std::vector<float>>;
+  const auto values = strategy.run([] { return std::tuple(std::vector<float>(1), Slices({1}, {0}, {4})); });
+  expect_error(ErrorCode::not_supported, "to_dense", [&] { std::ignore = strategy.gather(values, 0); });
+}
+
+}  // namespace
+}  // namespace chorus::test
