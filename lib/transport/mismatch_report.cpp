@@ -11,8 +11,9 @@
 namespace chorus {
 
 std::string describe(const Call& call, PurposeText purpose) {
-  if (purpose == nullptr || call.purpose == 0) return describe(call);
-  return fmt::format("{}: {}", purpose(call.purpose), describe(call));
+  if (call.purpose == 0) return describe(call);
+  const std::string text = purpose != nullptr ? purpose(call.purpose) : fmt::format("purpose {}", call.purpose);
+  return fmt::format("{}: {}", text, describe(call));
 }
 
 std::string mismatch_report(const std::map<int, std::optional<Call>>& calls, AlgorithmName algorithm_name,

@@ -111,7 +111,7 @@ constexpr Disagreement disagreements[] = {
     {"collective", allreduces<float>, waits, "allreduce of", "barrier"},
     {"nonblocking", allreduces<float>, starts_and_waits, "float32 by sum", "float64 by sum"},
     {"purpose", allreduces_for<3>, allreduces_for<4>, "task 3: allreduce of", "task 4: allreduce of"},
-    {"no_purpose", allreduces_for<3>, allreduces<float>, "task 3: allreduce of", ": allreduce of"},
+    {"no_purpose", allreduces_for<3>, allreduces<float>, " 3: allreduce of", ": allreduce of"},
     {"purpose_of_request", starts_for<3>, starts_for<4>, "task 3: allreduce of", "task 4: allreduce of"},
     {"bcast_root", broadcasts<0>, broadcasts<2>, "with root 0", "with root 2"},
     {"reduce_root", reduces_to<0>, reduces_to<2>, "with root 0", "with root 2"},
