@@ -18,8 +18,8 @@ using AlgorithmName = std::string_view (*)(const Call&);
 /// CallPurpose::text; may be null.
 using PurposeText = decltype(CallPurpose::text);
 
-/// describe(call), after what it is for where that was said: "training: allreduce of 4 float32 by sum", or "purpose 3: ..."
-/// on a rank that has no texts.
+/// describe(call), after what it is for where that was said: "training: allreduce of 4 float32 by sum", or "purpose 3:
+/// ..." on a rank that has no texts.
 [[nodiscard]] std::string describe(const Call& call, PurposeText purpose);
 
 /// What each rank has called, equal ranks on one line: "ranks 0, 2: allreduce of 4 float32 by sum"; a rank without a
