@@ -82,8 +82,8 @@ void PackedAllReduce::start(Pack& pack) {
 void PackedAllReduce::start_between_workers(Pack& pack) {
   ++sent_;
   if (group_.workers() == nullptr || local_replica_ != 0 || pack.exact) return;
-  const bool alone = start_ == Start::at_once && packs_.size() == 1;
-  if (alone && !is_compressed(options_, pack.tensor().type)) {
+  const bool at_once = start_ == Start::at_once && (packs_.size() == 1 || group_.shares_memory());
+  if (at_once && !is_compressed(options_, pack.tensor().type)) {
     all_reduce_tensor(*group_.workers(), pack.tensor(), join_, collective_options(options_));
     return;
   }
