@@ -70,10 +70,10 @@ Summary summary_of(const Variables& variables, const Checksums& checksums) {
 
 /// What each worker has to say, in their order.
 template <class T>
-std::vector<T> of_all(const Communicator* workers, std::span<const T> mine) {
+std::vector<T> of_all(const Communicator* workers, std::span<const T> mine, const CollectiveOptions& options) {
   if (workers == nullptr) return {mine.begin(), mine.end()};
   std::vector<T> all(mine.size() * static_cast<std::size_t>(workers->size()));
-  allgather(*workers, mine, std::span(all));
+  allgather(*workers, mine, std::span(all), options);
   return all;
 }
 
@@ -169,17 +169,22 @@ void check_place(const Variables& variables) {
 
 void check_in_sync(const std::vector<MirroredComponents>& variables) {
   check_place(variables);
-  ReplicaGroup& group =
-      variables.empty() ? get_strategy().extended().group() : variables[0].strategy->extended().group();
+  StrategyExtended& extended = variables.empty() ? get_strategy().extended() : variables[0].strategy->extended();
+  ReplicaGroup& group = extended.group();
+  const CollectiveOptions options{.timeout = extended.communication_options().timeout};
   const Checksums mine = checksums_of(variables);
   const Summary summary = summary_of(variables, mine);
-  const auto summaries = group.together([&] { return of_all(group.workers(), std::span(&summary, 1)); });
-  check_summaries(summaries);
-  const bool equal = std::ranges::all_of(
-      summaries, [&](const Summary& each) { return each.equal_here != 0 && each.values == summaries.front().values; });
-  if (equal) return;
-  const Checksums all = group.together([&] { return of_all(group.workers(), std::span<const std::uint32_t>(mine)); });
-  reject(variables, group.layout(), all);
+  group.together([&] {
+    group.announce({.function = StrategyFunction::check_in_sync});
+    const auto summaries = of_all(group.workers(), std::span(&summary, 1), options);
+    group.alike([&] { check_summaries(summaries); });
+    const bool equal = std::ranges::all_of(summaries, [&](const Summary& each) {
+      return each.equal_here != 0 && each.values == summaries.front().values;
+    });
+    if (equal) return;
+    const Checksums all = of_all(group.workers(), std::span<const std::uint32_t>(mine), options);
+    group.alike([&] { reject(variables, group.layout(), all); });
+  });
 }
 
 }  // namespace chorus::detail

@@ -155,11 +155,14 @@ struct Agreed {
 /// Throws   Error{invalid_argument} where the shapes do not go together: the same on all workers.
 Shape joined_shape(const std::vector<Offer>& offers, std::size_t along, const std::string& function) {
   Shape whole = offers.front().lengths();
+  const auto other =
+      std::ranges::find_if(offers, [&](const Offer& offer) { return offer.dimensions != offers.front().dimensions; });
+  if (other != offers.end()) reject(function, whole, other->lengths());
   whole[along] = 0;
   for (const Offer& offer : offers) {
     if (!offer.fits) {
-      const auto other = offer.other.begin();
-      reject(function, offer.lengths(), {other, other + static_cast<std::ptrdiff_t>(offer.dimensions)});
+      const auto shape = offer.other.begin();
+      reject(function, offer.lengths(), {shape, shape + static_cast<std::ptrdiff_t>(offer.dimensions)});
     }
     if (!go_together(whole, offer.lengths(), along)) reject(function, offers.front().lengths(), offer.lengths());
     whole[along] += offer.shape[along];

@@ -301,9 +301,11 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   std::vector<Visit> visits(state_->devices.size());
   try {
     stand(local_replica, place.what);
+    const CallPurpose before = local(local_replica).purpose();
     local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
     const std::chrono::nanoseconds timeout = place.timeout.count() > 0 ? place.timeout : state_->timeout;
     collectively([&] { allgather(local(local_replica), std::span(&mine, 1), visits, {.timeout = timeout}); });
+    local(local_replica).set_purpose(before);
   } catch (...) {
     state_->leave_meeting();
     throw;

@@ -17,6 +17,7 @@ constexpr std::array names{"no call",
                            "broadcast_to",
                            "gather",
                            "distribute_dataset",
+                           "check_in_sync",
                            "the making of a variable",
                            "the reading of a variable",
                            "the writing of a variable",
@@ -32,6 +33,7 @@ constexpr std::array names{"no call",
 constexpr unsigned op_at = 5;
 constexpr unsigned dimensions_at = 9;
 constexpr unsigned checksum_at = 17;
+static_assert(names.size() == static_cast<std::size_t>(StrategyFunction::manager_steps) + 1);
 static_assert(names.size() <= 1U << op_at && reduce_op_count < 1 << (dimensions_at - op_at));
 
 constexpr std::uint32_t bits(std::uint32_t number, unsigned from, unsigned to) {

@@ -5,6 +5,7 @@
 #include "sparse/slices_reduction.hpp"
 
 #include <chorus/allgather.hpp>
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -107,7 +108,8 @@ void VariableCore::agree(const TensorRef& initial) const {
   std::vector<Description> all(static_cast<std::size_t>(group.layout().workers));
   group.together([&] {
     group.announce({.function = StrategyFunction::make_variable});
-    allgather(*group.workers(), std::span(&mine, 1), all);
+    allgather(*group.workers(), std::span(&mine, 1), all,
+              {.timeout = strategy_->extended().communication_options().timeout});
     group.alike([&] {
       for (std::size_t worker = 1; worker < all.size(); ++worker) {
         if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
@@ -296,6 +298,8 @@ void VariableCore::read(const ReplicaTensors& components) const {
     if (!of_first) {
       extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
                                                uncompressed(extended.communication_options()));
+      const bool waits_for_nobody = components.front().bytes() == 0 && group.workers() != nullptr;
+      if (waits_for_nobody) barrier(*group.workers(), {.timeout = extended.communication_options().timeout});
     } else {
       broadcast_of_first(group, components.front(), extended.communication_options());
     }

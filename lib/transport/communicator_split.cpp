@@ -42,17 +42,19 @@ std::vector<int> members_with(const std::vector<Wish>& wishes, std::size_t me) {
 }
 
 /// Ranks on other nodes may have called another function.
-void check_agreement(const std::vector<Wish>& wishes, const Call& mine) {
+void check_agreement(const std::vector<Wish>& wishes, const Call& mine, PurposeText purpose) {
   if (std::ranges::all_of(wishes, [&](const Wish& wish) { return wish.call == mine; })) return;
   std::map<int, std::optional<Call>> calls;
   for (const Wish& wish : wishes) calls[static_cast<int>(calls.size())] = wish.call;
   throw Error(ErrorCode::mismatch, fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
-                                               mismatch_report(calls, nullptr)));
+                                               mismatch_report(calls, nullptr, purpose)));
 }
 
 }  // namespace
 
-std::shared_ptr<CommunicatorState> CommunicatorState::split(const Call& call, const Place& place) {
+std::shared_ptr<CommunicatorState> CommunicatorState::split(const Call& asked, const Place& place) {
+  Call call = asked;
+  call.purpose = purpose_.number;
   const Entrance::Visit visiting = visit(call);
   check_whole(call);
   std::shared_ptr<CommunicatorState> made;
@@ -78,7 +80,7 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   wishes[me] = {.call = call, .takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
   const Bytes table = std::as_writable_bytes(std::span(wishes));
   co_await gather_records(*transport_, table);
-  check_agreement(wishes, call);
+  check_agreement(wishes, call, purpose_text_);
   if (!place.color) co_return;
   const std::vector<int> ranks = members_with(wishes, me);
   Subset members(*transport_, ranks, splitting_channel);

@@ -112,7 +112,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     std::optional<int> color;
     int key = 0;
   };
-  [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Call& call, const Place& place);
+  [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Call& asked, const Place& place);
   /// The number of this rank's node, whether it is the node's first rank, and whether all ranks share memory there.
   /// Sets the communicator up, for `call`.
   struct OnNode {
@@ -255,9 +255,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   OperationQueue queue_;
   HalfDone* given_ = nullptr;
   CallPurpose purpose_;
-  PurposeText purpose_text_ = nullptr;  // the last there was, as requests keep their purpose
-  std::chrono::nanoseconds timeout_{};  // of the call under way; 0: that of the settings
-  std::optional<Error> failure_;        // what broke it, set before `broken_`, maybe by the thread that drove it
+  std::atomic<PurposeText> purpose_text_{nullptr};  // the last there was, as requests keep their purpose
+  std::chrono::nanoseconds timeout_{};              // of the call under way; 0: that of the settings
+  std::optional<Error> failure_;  // what broke it, set before `broken_`, maybe by the thread that drove it
   std::atomic<bool> broken_{false};
   bool revoked_here_ = false;  // by this rank, which set it before `broken_`
   bool ready_ = false;

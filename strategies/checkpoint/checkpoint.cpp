@@ -179,14 +179,16 @@ std::int64_t Checkpoint::restore(const std::string& folder, const RestoreOptions
   const Forgetting forgetting{items_};
   chief.attempt([&] { staged = stage_checkpoint(folder, items_, options); });
   chief.settle();
-  std::vector<std::optional<Shape>> shapes;
-  share_shapes(chief, items_, staged, shapes);
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (!shapes[i]) continue;
-    const TensorRef value = staged.values[i] ? *staged.values[i] : items_[i]->stage(*shapes[i]);
-    if (const Communicator* const workers = chief.workers()) broadcast_tensor(*workers, value, {});
-    items_[i]->restore();
-  }
+  chief.go_on([&] {
+    std::vector<std::optional<Shape>> shapes;
+    share_shapes(chief, items_, staged, shapes);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      if (!shapes[i]) continue;
+      const TensorRef value = staged.values[i] ? *staged.values[i] : items_[i]->stage(*shapes[i]);
+      if (const Communicator* const workers = chief.workers()) broadcast_tensor(*workers, value, {});
+      items_[i]->restore();
+    }
+  });
   return staged.step;
 }
 

@@ -115,7 +115,7 @@ std::vector<std::int64_t> CheckpointManager::steps() const {
   std::vector<std::int64_t> steps;
   chief.attempt([&] { steps = steps_in(folder_); });
   chief.settle();
-  chief.share(steps);
+  chief.go_on([&] { chief.share(steps); });
   return steps;
 }
 

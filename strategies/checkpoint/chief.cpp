@@ -44,21 +44,24 @@ std::string text_of(const CheckpointCall& call) {
                      call.checksum, call.number);
 }
 
-/// Throws on every worker unless all have made the same call.
-void check_alike(ReplicaGroup& group, const CheckpointCall& mine) {
-  if (group.layout().workers == 1) return;
-  std::vector<CheckpointCall> all(static_cast<std::size_t>(group.layout().workers));
-  group.together([&] {
-    group.announce({.function = mine.function});
-    allgather(*group.workers(), std::span(&mine, 1), all);
-  });
-  const auto other = std::ranges::find_if(all, [&](const CheckpointCall& each) { return each != all.front(); });
-  if (other == all.end()) return;
+[[noreturn]] void reject_other_call(const std::vector<CheckpointCall>& all, std::size_t other) {
   throw Error(
       ErrorCode::mismatch,
       fmt::format("Checkpoint: worker 0 calls {}, worker {} {}; in brackets a checksum of their names, types "
                   "and shapes, and the step or the options: make the same calls with the same entries everywhere",
-                  text_of(all.front()), other - all.begin(), text_of(*other)));
+                  text_of(all.front()), other, text_of(all[other])));
+}
+
+/// Throws on every worker unless all have made the same call.
+void check_alike(ReplicaGroup& group, const CheckpointCall& mine, std::chrono::nanoseconds timeout) {
+  if (group.layout().workers == 1) return;
+  std::vector<CheckpointCall> all(static_cast<std::size_t>(group.layout().workers));
+  group.together([&] {
+    group.announce({.function = mine.function});
+    allgather(*group.workers(), std::span(&mine, 1), all, {.timeout = timeout});
+    const auto other = std::ranges::find_if(all, [&](const CheckpointCall& each) { return each != all.front(); });
+    if (other != all.end()) group.alike([&] { reject_other_call(all, static_cast<std::size_t>(other - all.begin())); });
+  });
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ Chief::Chief(Strategy& strategy, const CheckpointCall& call)
     : group_(checked_group(strategy, call.function)),
       function_(call.function),
       here_(strategy.extended().should_checkpoint()) {
-  check_alike(group_, call);
+  check_alike(group_, call, strategy.extended().communication_options().timeout);
 }
 
 const Communicator* Chief::workers() const {
@@ -87,6 +90,15 @@ void Chief::attempt(const std::function<void()>& work) {
 }
 
 void Chief::settle() {
+  group_.further([&] {
+    tell_failure();
+    group_.alike([&] {
+      if (failure_) throw Error(*failure_);
+    });
+  });
+}
+
+void Chief::tell_failure() {
   if (const Communicator* const all = workers()) {
     std::array<std::uint64_t, 3> failed{};
     if (failure_) failed = {1, static_cast<std::uint64_t>(failure_->code()), failure_->message().size()};
@@ -97,7 +109,6 @@ void Chief::settle() {
       failure_.emplace(static_cast<ErrorCode>(failed[1]), text);
     }
   }
-  if (failure_) throw Error(*failure_);
 }
 
 void Chief::share(std::vector<std::int64_t>& numbers) const {

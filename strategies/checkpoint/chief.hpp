@@ -39,10 +39,18 @@ class Chief {
   void attempt(const std::function<void()>& work);
   /// Throws on every worker what has failed on worker 0. Called by all, which wait for it as long as it takes.
   void settle();
-  /// Gives every worker the `numbers` of worker 0. Called by all.
+  /// body(), which all workers call after a `settle`: what it throws on one the others are told.
+  template <class Body>
+  void go_on(const Body& body) const {
+    group_.further(body);
+  }
+  /// Gives every worker the `numbers` of worker 0. Called by all, in `go_on`.
   void share(std::vector<std::int64_t>& numbers) const;
 
  private:
+  /// Gives every worker the failure of worker 0.
+  void tell_failure();
+
   ReplicaGroup& group_;
   StrategyFunction function_;
   bool here_;

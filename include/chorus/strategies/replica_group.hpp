@@ -68,6 +68,12 @@ class CHORUS_API ReplicaGroup {
   template <class Body>
   decltype(auto) together(const Body& body) {
     take_turn();
+    return further(body);
+  }
+
+  /// The same as a part of the call before, on its communicator.
+  template <class Body>
+  decltype(auto) further(const Body& body) {
     try {
       return body();
     } catch (...) {
@@ -89,13 +95,13 @@ class CHORUS_API ReplicaGroup {
     }
   }
 
-  /// body(), which looks at what all workers have told each other: it throws on all of them or on none, so that nobody
-  /// is told. Called by all workers, in `together` or by their first replicas in `run`.
+  /// body(), which looks at what all workers have told each other: it throws an Error on all of them or on none, so
+  /// that nobody is told. Called by all workers, in `together` or by their first replicas in `run`.
   template <class Body>
   decltype(auto) alike(const Body& body) const {
     try {
       return body();
-    } catch (...) {
+    } catch (const Error&) {
       note_thrown_alike();
       throw;
     }

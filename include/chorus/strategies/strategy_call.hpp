@@ -19,6 +19,7 @@ enum class StrategyFunction : std::uint8_t {
   broadcast_to,
   gather,
   distribute_dataset,
+  check_in_sync,
   make_variable,
   read_variable,
   write_variable,

@@ -68,6 +68,18 @@ TEST_P(MultiWorker, Case208_EveryKSteps) {
   EXPECT_EQ(step, 8);
 }
 
+TEST_P(MultiWorker, Case208_AMergeThatFindsADifferenceNamesItOnEveryWorker) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<int> v(0, {.name = "v"});
+  if (job_rank() == 0) v.assign(1);
+  const auto merge = [&] { get_replica_context()->merge_call([&](Strategy& /*strategy*/) { check_in_sync(v); }); };
+  for (int i = 0; i < 50; ++i) {  // whoever finds it first keeps nobody from finding it
+    expect_error(ErrorCode::mismatch, "\"v\"", [&] { several.run(merge); });
+  }
+}
+
 TEST_P(MultiWorker, WorkersThatCheckDifferentVariablesAreTold) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   MultiWorkerMirroredStrategy several = strategy();
