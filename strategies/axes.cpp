@@ -115,7 +115,8 @@ void reject_structures(const std::vector<std::string>& leaves_of_first, std::siz
 }
 
 void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept {
-  const auto add = [&number](std::uint64_t value) { number = (number ^ value) * 0x100000001b3U; };  // few steps: for each call
+  // Whole numbers instead of bytes, as Fnv1a takes them: it is done for each tensor of each call.
+  const auto add = [&number](std::uint64_t value) { number = (number ^ value) * 0x100000001b3U; };
   add(static_cast<std::uint64_t>(tensor.type) << 8U | tensor.shape.size());
   for (const std::size_t length : tensor.shape) add(length);
 }

@@ -147,7 +147,7 @@ struct ReplicaGroup::State {
   std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
   std::mutex mutex;                       // for what follows
   std::exception_ptr failed;
-  std::exception_ptr thrown_alike;  // on every worker: to tell the others would reach them where they find it themselves
+  std::exception_ptr thrown_alike;  // on every worker, each of which finds it by itself
   std::string why;                  // the others are told
   ReplicaThreads threads;
 };
