@@ -90,8 +90,8 @@ class CHORUS_API ReplicaContext {
   ///
   /// Order    every replica of this worker calls, at the same place of the program.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{mismatch} on every replica where they
-  ///          call at different places, or where some have ended; what `function` throws, on every replica of this
-  ///          worker.
+  ///          call at different places, or where some have ended; what `function` throws, the same object on every
+  ///          replica of this worker.
   template <class Function, class... Args>
   auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here());
 

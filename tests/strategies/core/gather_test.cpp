@@ -68,12 +68,15 @@ TEST(Gather, StructuresThatDifferAreRefused) {
   const auto values = per_replica<Tuples>(strategy, {Tuples(1), Tuples(2)});
   expect_error(ErrorCode::mismatch, "only replica 1 has [1][0]", [&] { std::ignore = strategy.gather(values, 0); });
   std::atomic<int> thrown = 0;
-  strategy.run([&] {
-    expect_error(ErrorCode::mismatch, "only replica 1 has [1]", [&] {
-      ++thrown;
+  const auto all_gather = [&] {
+    try {
       std::ignore = get_replica_context()->all_gather(Lists(static_cast<std::size_t>(1 + id())), 0);
-    });
-  });
+    } catch (...) {
+      ++thrown;
+      throw;
+    }
+  };
+  expect_error(ErrorCode::mismatch, "only replica 1 has [1]", [&] { strategy.run(all_gather); });
   EXPECT_EQ(thrown, 2);
 }
 
