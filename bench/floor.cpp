@@ -56,11 +56,12 @@ void FloorTables::run(const Row& row) {
                           .has_size = row.has_size,
                           .crowded = crowded_};
   const Collective collective = collective_named(row.name).value();
+  const Memory memory = options_.registered ? Memory::registered : Memory::ordinary;
   const std::size_t first = outputs_.points().size();
   console.say(floor_heading(form));
   for (const std::size_t bytes : subject.sizes()) {
     console.show(fmt::format("{}: {} bytes", row.name, bytes));
-    const Floor floor = floor_of(need_of(collective, bytes, world_.size()), meter_.measure(bytes));
+    const Floor floor = floor_of(needs_of(collective, bytes, world_.size()), meter_.measure(bytes), memory);
     Point point = subject.point_of(subject.chosen_algorithm(bytes), bytes);
     measure(subject, point);
     point.floor_us = floor.us;

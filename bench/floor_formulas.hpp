@@ -9,35 +9,49 @@
 
 namespace chorus::bench {
 
-/// What the busiest rank of a collective cannot do without where all ranks share memory and each may read what any
-/// other has, once and without a copy between. For p ranks and n bytes, as the benchmark counts them:
-///
-///     barrier                                  one line
-///     bcast, scatter(v)                        one line; the receivers read n
-///     gather(v), allgather(v), alltoall(v, w)  one line; reads (p-1)n of the others and copies its own n
-///     reduce, scan                             one line; the root or the last rank reads n, which the others may
-///                                              have reduced among them, and reduces n
-///     exscan                                   the same; of two ranks nothing is reduced
-///     reduce_scatter(_block)                   one line; reads and reduces (p-1)n/p
-///     allreduce                                one line; that, and reads the (p-1)n/p that the others have reduced
-///
-/// The lines of all ranks may travel at the same time, so that never more than one follows another.
+/// What a rank cannot do without.
 struct Need {
   int lines = 0;       ///< cache lines that travel from rank to rank one after another
-  double read = 0;     ///< bytes that other ranks have written
+  double read = 0;     ///< bytes that other ranks have
+  double written = 0;  ///< bytes that others read, put where they can: nothing to do where the buffers are there already
   double copied = 0;   ///< bytes from private to private memory
   double reduced = 0;  ///< bytes of the results of reducing two inputs
 };
 
-/// Two ranks or more.
-[[nodiscard]] Need need_of(Collective collective, std::size_t bytes, int ranks);
+/// The ranks with most to do: the root or last rank, and any other one. For p ranks and n bytes, as the benchmark counts
+/// them:
+///
+///     barrier                          one line
+///     bcast                            the root writes n; the others read n
+///     scatter(v)                       the root writes (p-1)n and copies its own n; the others read n
+///     gather(v)                        the root reads (p-1)n and copies its own n; the others write n
+///     allgather(v)                     reads (p-1)n, writes n and copies it
+///     alltoall(v, w)                   reads and writes (p-1)n and copies n
+///     reduce, scan                     the root or last rank reads n, which the others may have reduced among them, and
+///                                      reduces n; the others write n, and the first rank of a scan copies it
+///     exscan                           as scan; of two ranks nothing is reduced or copied
+///     reduce_scatter(_block)           reads, writes and reduces (p-1)n/p
+///     allreduce                        that, and the results of the n/p: writes its own, and reads the others'
+///
+/// The lines of all ranks may travel at the same time, so that never more than one follows another.
+struct Needs {
+  Need root, other;
+};
 
-/// The longest of three times, any of which may overlap the others: lines * line time; read / read rate +
-/// copied / copy rate; reduced / reduce rate.
+/// Two ranks or more.
+[[nodiscard]] Needs needs_of(Collective collective, std::size_t bytes, int ranks);
+
+/// What the buffers are of: memory of each rank's own, or of chorus::allocate, which the others read where it lies.
+enum class Memory { ordinary, registered };
+
+/// The longest of three times, any of which may overlap the others, of the rank that takes longest: lines * line time;
+/// the moving of bytes; reduced / reduce rate. Bytes move from ordinary memory in the fastest of the ways that NodeSpeed
+/// has: read / read rate + written / write rate + copied / copy rate of data written by plain stores, or streamed, or,
+/// with nothing written, read by the system; those of registered memory with nothing written at the faster read rate.
 struct Floor {
   double us = 0;
   std::string_view bound;  ///< which it is: "line", "bytes" or "reduction"
 };
-[[nodiscard]] Floor floor_of(const Need& need, const NodeSpeed& speed);
+[[nodiscard]] Floor floor_of(const Needs& needs, const NodeSpeed& speed, Memory memory);
 
 }  // namespace chorus::bench

@@ -4,6 +4,8 @@
 #include "kernels/kernels.hpp"
 #include "options.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -91,6 +93,7 @@ NodeMeter::NodeMeter(std::size_t largest) {
   peer_ = area_of(rank_ == 0 ? 1 : 0).flag;
   std::memset(mine_.flag, 0, page);
   std::memset(mine_.data, 0, longest_);
+  neighbour_ = readable_neighbour();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -110,11 +113,23 @@ NodeMeter::Area NodeMeter::area_of(int rank) const {
   return {.flag = aligned, .data = aligned + page};
 }
 
+NodeMeter::Neighbour NodeMeter::readable_neighbour() const {
+  const Neighbour mine = {.pid = getpid(), .probe = reading_probe(), .in = in_.data()};
+  Neighbour next;
+  constexpr int bytes = sizeof(Neighbour);
+  MPI_Sendrecv(&mine, bytes, MPI_BYTE, (rank_ + ranks_ - 1) % ranks_, 0, &next, bytes, MPI_BYTE, (rank_ + 1) % ranks_, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  int readable = can_read(next.pid, next.probe) ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &readable, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return readable == 1 ? next : Neighbour();
+}
+
 NodeSpeed NodeMeter::measure(std::size_t bytes) {
   const std::size_t length = std::clamp(bytes, shortest, longest_) / sizeof(float) * sizeof(float);
   NodeSpeed speed;
   speed.line_us = line_us();
   measure_ways(length, speed);
+  speed.system_read = system_read(length);
   const kernels::Reduce add = kernels::reduce(DataType::float32, ReduceOp::sum);
   const std::vector<std::byte> second(length);
   const std::array<const std::byte*, 2> inputs = {in_.data(), second.data()};
@@ -166,6 +181,11 @@ void NodeMeter::measure_ways(std::size_t bytes, NodeSpeed& speed) {
       way.read = std::max(way.read, length / least_us(read_us));
     }
   }
+}
+
+double NodeMeter::system_read(std::size_t bytes) {
+  if (neighbour_.pid == 0) return 0;
+  return rate_of(bytes, [&] { static_cast<void>(read_process(neighbour_.pid, out_.data(), neighbour_.in, bytes)); });
 }
 
 }  // namespace chorus::bench

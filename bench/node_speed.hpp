@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "transport/process_reading.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace chorus::bench {
@@ -21,7 +24,8 @@ struct NodeSpeed {
   double copy = 0;     ///< private to private memory
   Way cached;          ///< written by plain stores
   Way streamed;        ///< written past the caches
-  double reduce = 0;   ///< bytes of the result of two inputs, private to private memory
+  double system_read = 0;  ///< by the system from another rank's private memory; 0 where it forbids that
+  double reduce = 0;       ///< bytes of the result of two inputs, private to private memory
 
   [[nodiscard]] double read() const noexcept { return std::max(cached.read, streamed.read); }
 };
@@ -47,8 +51,17 @@ class NodeMeter {
     std::byte* data = nullptr;
   };
   [[nodiscard]] Area area_of(int rank) const;
+  /// The private memory of the rank after this one, for the system to read.
+  struct Neighbour {
+    std::int32_t pid = 0;
+    ReadingProbe probe;
+    const std::byte* in = nullptr;
+  };
+  /// That neighbour; one of PID 0 where some rank cannot read the memory of its own.
+  [[nodiscard]] Neighbour readable_neighbour() const;
   [[nodiscard]] double line_us();
   void measure_ways(std::size_t bytes, NodeSpeed& speed);
+  [[nodiscard]] double system_read(std::size_t bytes);
 
   int rank_ = 0, ranks_ = 1;
   std::size_t longest_;
@@ -56,6 +69,7 @@ class NodeMeter {
   Area mine_, next_;           ///< of this rank and of the one after it
   std::byte* peer_ = nullptr;  ///< the flag of rank 1 on rank 0 and of rank 0 elsewhere
   std::vector<std::byte> in_, out_;
+  Neighbour neighbour_;
 };
 
 }  // namespace chorus::bench

@@ -38,8 +38,8 @@ With --json one line for each algorithm: with "chosen" besides what a latency te
 constexpr const char* meaning_of_floor = R"(What the numbers are
   First the node: a cache line's one way between ranks 0 and 1, then the rates of copying, of writing into and reading
   from shared memory, and of adding two vectors, all ranks at once; of each the best of a few repetitions.
-  Floor   the longest of: the lines that must follow one another; what must be read and copied, at these rates; what
-          must be added. Measured anew before every size, as machines change.
+  Floor   the longest of: the lines that must follow one another; what must be written for others, read and copied, at
+          these rates; what must be added. Measured anew before every size, as machines change.
   Median  of repetitions as in a latency test, but no call overlaps another, not even a bcast.
 Ranks must share memory.)";
 

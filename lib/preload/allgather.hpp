@@ -17,6 +17,7 @@ struct Allgather {
     if (is_missing(out, out_count, out_type)) offer.path = Path::arguments;
     if (in == MPI_IN_PLACE) return offer;
     const Extent own = extent(in_count, in_type);
+    offer.lasting = offer.lasting && own.lasting;
     if (!own.valid || own.bytes != block.bytes || is_missing(in, in_count, in_type)) offer.path = Path::arguments;
     return offer;
   }

@@ -7,12 +7,51 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace chorus::preload {
 
 /// False where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1.
 [[nodiscard]] bool takes_part();
+
+/// What a call's arguments say about its offer: of a buffer only whether there is one, and whether MPI_IN_PLACE stands
+/// for it.
+class LastArguments {
+ public:
+  template <class... Arguments>
+  [[nodiscard]] bool are(const void* function, Arguments... arguments) const noexcept {
+    std::size_t place = 0;
+    return function == function_ && ((bits_[place++] == bits_of(arguments)) && ...);
+  }
+  template <class... Arguments>
+  void set(const void* function, Arguments... arguments) noexcept {
+    static_assert(sizeof...(arguments) <= most);
+    std::size_t place = 0;
+    function_ = function;
+    ((bits_[place++] = bits_of(arguments)), ...);
+  }
+  void forget() noexcept { function_ = nullptr; }
+
+ private:
+  static constexpr std::size_t most = 9;  // MPI_Alltoallw's
+
+  template <class Argument>
+  [[nodiscard]] static std::uintptr_t bits_of(Argument argument) noexcept {
+    if constexpr (std::is_same_v<Argument, const void*> || std::is_same_v<Argument, void*>)
+      return argument == MPI_IN_PLACE ? 2 : argument == nullptr ? 1 : 0;
+    else if constexpr (std::is_pointer_v<Argument>)
+      return reinterpret_cast<std::uintptr_t>(argument);
+    else
+      return static_cast<std::uintptr_t>(argument);
+  }
+
+  const void* function_ = nullptr;
+  std::array<std::uintptr_t, most> bits_{};
+};
 
 /// What is kept with one of the program's communicators: an attribute of MPI's, made at its first intercepted call and
 /// freed with it.
@@ -37,6 +76,11 @@ class Attachment {
     return decided_ && same_kind(call, last_) ? last_left_ : choose(call);
   }
   [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
+  /// True once the chooser's answers are for good.
+  [[nodiscard]] bool decided() const noexcept { return decided_; }
+
+  LastArguments last_arguments;  ///< which got `offer`
+  Offer offer;
 
  private:
   bool set_up_in_time(MPI_Comm comm);

@@ -9,7 +9,7 @@ namespace chorus::preload {
 
 struct Barrier {
   static Offer offer(const Attachment& /*attachment*/, MPI_Comm /*comm*/) {
-    return {.path = Path::chorus, .call = {.collective = Collective::barrier}};
+    return {.path = Path::chorus, .call = {.collective = Collective::barrier}, .lasting = true};
   }
 
   static void run(const Attachment& attachment, const Call& /*call*/, MPI_Comm /*comm*/) {

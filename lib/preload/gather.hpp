@@ -20,6 +20,7 @@ struct Gather {
     const bool sends = in_place || !is_missing(in, in_count, in_type);
     const Extent block = is_root ? extent(out_count, out_type) : own;
     const bool receives = block.valid && block.bytes == own.bytes && !(is_root && is_missing(out, out_count, out_type));
+    offer.lasting = own.lasting && block.lasting;
     if (!attachment.has(root) || !sends || !receives) offer.path = Path::arguments;
     return offer;
   }

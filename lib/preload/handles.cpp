@@ -113,17 +113,18 @@ const KnownType* known_type(MPI_Datatype handle) noexcept {
 Extent extent(MPI_Count count, MPI_Datatype type) noexcept {
   if (count < 0 || type == MPI_DATATYPE_NULL) return {};
   if (const KnownType* const own = known_type(type)) {
-    return {true, static_cast<std::size_t>(count) * own->bytes};
+    return {.valid = true, .bytes = static_cast<std::size_t>(count) * own->bytes, .lasting = true};
   }
   MPI_Count bytes = 0;
   if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0) return {};
-  return {true, static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes)};
+  return {.valid = true, .bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes)};
 }
 
 Offer offer_move(Collective collective, int root, const Extent& block) noexcept {
   Offer offer{.path = Path::arguments, .call = {.collective = collective, .root = root}};
   if (!block.valid) return offer;
   offer.call.count = block.bytes;
+  offer.lasting = block.lasting;
   offer.path = block.bytes > INT_MAX ? Path::length : Path::chorus;  // MPI packs no more at a time
   return offer;
 }

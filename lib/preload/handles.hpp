@@ -42,6 +42,7 @@ struct KnownType {
 struct Extent {
   bool valid = false;  ///< false where the arguments are wrong
   std::size_t bytes = 0;
+  bool lasting = false;  ///< of a basic type, whose handle is never freed
 };
 [[nodiscard]] Extent extent(MPI_Count count, MPI_Datatype type) noexcept;
 

@@ -27,6 +27,7 @@ inline constexpr int path_count = 11;
 struct Offer {
   Path path = Path::chorus;
   Call call;  ///< as chorus would carry it out; its count is 0 where that is not known
+  bool lasting = false;  ///< the same arguments get the same offer again: their handles are MPI's own, never freed
 };
 
 }  // namespace chorus::preload

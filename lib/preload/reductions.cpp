@@ -153,6 +153,7 @@ void join_by_known_op(Offer& offer, MPI_Count count, MPI_Datatype type, ReduceOp
   offer.call.type = *own_type;
   offer.call.op = op;
   offer.call.count = static_cast<std::size_t>(count) * (own->kind == Kind::complex ? 2 : 1);
+  offer.lasting = true;
 }
 
 /// Some elements in memory of their own; while this lives.
@@ -196,32 +197,25 @@ std::size_t elements_of(const Call& call, MPI_Datatype type) noexcept {
   return call.type == DataType::opaque ? 1 : extent(1, type).bytes / size_of(call.type);
 }
 
-OfferedReduction::OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op,
-                                   MPI_Comm comm)
-    : call_(call), buffers_(buffers), type_(type), op_(op), comm_(comm), result_(buffers.out) {
-  const bool in_place = buffers.in == buffers.out;
-  const bool has_gaps = call.type == DataType::opaque && extent(1, type).bytes != call.opaque_bytes;
-  if (!has_gaps || is_pair(type)) {  // a pair is a struct of C, whose gaps hold nothing
-    const std::size_t in_bytes = buffers.in_count * buffers.element_bytes;
-    if (in_place || !overlap(buffers.in, in_bytes, buffers.out, buffers.out_count * buffers.element_bytes)) return;
+void OfferedReduction::stage() {
+  const bool in_place = buffers_.in == buffers_.out;
+  const bool has_gaps = call_.type == DataType::opaque && extent(1, type_).bytes != call_.opaque_bytes;
+  if (!has_gaps || is_pair(type_)) {  // a pair is a struct of C, whose gaps hold nothing
+    if (in_place || !overlap(buffers_)) return;
+    const std::size_t in_bytes = buffers_.in_count * buffers_.element_bytes;
     in_ = std::make_unique_for_overwrite<std::byte[]>(in_bytes);
-    std::memcpy(in_.get(), buffers.in, in_bytes);
+    std::memcpy(in_.get(), buffers_.in, in_bytes);
     buffers_.in = in_.get();
     return;
   }
-  in_ = copy_of(buffers.in, buffers.in_count, type, comm);
-  if (!in_place) out_ = std::make_unique<std::byte[]>(buffers.out_count * call.opaque_bytes);
+  in_ = copy_of(buffers_.in, buffers_.in_count, type_, comm_);
+  if (!in_place) out_ = std::make_unique<std::byte[]>(buffers_.out_count * call_.opaque_bytes);
   buffers_.in = in_.get();
   buffers_.out = out_ ? out_.get() : in_.get();
 }
 
-void OfferedReduction::deliver() const {
-  if (buffers_.out != result_) copy_elements(buffers_.out, result_, buffers_.out_count, type_, comm_);
-}
-
-detail::Operation OfferedReduction::operation() const noexcept {
-  if (call_.type != DataType::opaque) return {.op = call_.op, .owner = nullptr};
-  return {.commutative = call_.commutes(), .join = join, .function = this, .owner = nullptr};
+void OfferedReduction::deliver_staged() const {
+  copy_elements(buffers_.out, result_, buffers_.out_count, type_, comm_);
 }
 
 /// Some elements at a time.

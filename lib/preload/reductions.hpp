@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preload/paths.hpp"
+#include "preload/staging.hpp"
 
 #include <chorus/detail/buffers.hpp>
 #include <chorus/detail/operation.hpp>
@@ -35,16 +36,30 @@ namespace chorus::preload {
 class OfferedReduction {
  public:
   /// `buffers`: those of the program.
-  OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+  OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+      : call_(call), buffers_(buffers), type_(type), op_(op), comm_(comm), result_(buffers.out) {
+    if (call.type == DataType::opaque || (buffers.in != buffers.out && overlap(buffers))) stage();
+  }
   OfferedReduction(const OfferedReduction&) = delete;
   OfferedReduction& operator=(const OfferedReduction&) = delete;
 
   [[nodiscard]] const detail::Buffers& buffers() const noexcept { return buffers_; }
-  [[nodiscard]] detail::Operation operation() const noexcept;
+  [[nodiscard]] detail::Operation operation() const noexcept {
+    if (call_.type != DataType::opaque) return {.op = call_.op, .owner = nullptr};
+    return {.commutative = call_.commutes(), .join = join, .function = this, .owner = nullptr};
+  }
   /// Puts the result where it belongs; for ranks that get one.
-  void deliver() const;
+  void deliver() const {
+    if (buffers_.out != result_) deliver_staged();
+  }
 
  private:
+  [[nodiscard]] static bool overlap(const detail::Buffers& buffers) noexcept {
+    return preload::overlap(buffers.in, buffers.in_count * buffers.element_bytes, buffers.out,
+                            buffers.out_count * buffers.element_bytes);
+  }
+  void stage();
+  void deliver_staged() const;
   static void join(const void* self, std::byte* out, const std::byte* left, const std::byte* right, std::size_t count);
   void join_some(std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) const;
 

@@ -20,6 +20,7 @@ struct Scatter {
     const bool receives = in_place || !is_missing(out, out_count, out_type);
     const Extent block = is_root ? extent(in_count, in_type) : own;
     const bool sends = block.valid && block.bytes == own.bytes && !(is_root && is_missing(in, in_count, in_type));
+    offer.lasting = own.lasting && block.lasting;
     if (!attachment.has(root) || !sends || !receives) offer.path = Path::arguments;
     return offer;
   }

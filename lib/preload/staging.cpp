@@ -66,12 +66,6 @@ void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
   });
 }
 
-bool overlap(const void* one, std::size_t one_bytes, const void* other, std::size_t other_bytes) noexcept {
-  const auto first = reinterpret_cast<std::uintptr_t>(one);
-  const auto second = reinterpret_cast<std::uintptr_t>(other);
-  return first < second + other_bytes && second < first + one_bytes;
-}
-
 Outgoing::Outgoing(const Blocks& block, MPI_Comm comm) : data_(block.buffer) {
   if (is_plain(block.type)) return;
   packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes);

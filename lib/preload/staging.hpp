@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 
@@ -56,7 +57,12 @@ struct Blocks {
 
 /// Whether two pieces of memory have bytes in common. MPI forbids that of what is sent and received, and programs do
 /// it: then what is sent is copied before.
-[[nodiscard]] bool overlap(const void* one, std::size_t one_bytes, const void* other, std::size_t other_bytes) noexcept;
+[[nodiscard]] inline bool overlap(const void* one, std::size_t one_bytes, const void* other,
+                                  std::size_t other_bytes) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(one);
+  const auto second = reinterpret_cast<std::uintptr_t>(other);
+  return first < second + other_bytes && second < first + one_bytes;
+}
 
 /// What a collective reads: one block.
 class Outgoing {

@@ -40,19 +40,21 @@ template <class... Arguments>
   return std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
 }
 
+/// The offer of `attachment` is made anew, and remembered for these arguments of `function` where it is lasting.
 template <class Row, class... Arguments>
-[[nodiscard]] Offer decide(Attachment& attachment, Arguments... arguments) {
-  Offer offer = Row::offer(attachment, arguments...);
+void decide(Attachment& attachment, const void* function, Arguments... arguments) {
+  attachment.last_arguments.forget();
+  Offer& offer = attachment.offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();
   } else if (offer.path != Path::chorus) {
-    return offer;
+    return;
   } else if (!attachment.set_up(communicator_of(arguments...))) {
     offer.path = Path::few_calls;
-  } else if (attachment.left_to_vendor(offer.call)) {
-    offer.path = Path::faster;
+  } else {
+    if (attachment.left_to_vendor(offer.call)) offer.path = Path::faster;
+    if (offer.lasting && attachment.decided()) attachment.last_arguments.set(function, arguments...);
   }
-  return offer;
 }
 
 /// PMPI_X: chorus, or MPI.
@@ -65,7 +67,9 @@ int take_over(Arguments... arguments) {
     Attachment* const attachment = Attachment::of(comm);
     if (attachment == nullptr) return mpi(arguments...);
     if (attachment->path() != Path::chorus && !Report::wanted()) return mpi(arguments...);
-    const Offer offer = decide<Row>(*attachment, arguments...);
+    const void* const function = name.text;
+    if (!attachment->last_arguments.are(function, arguments...)) decide<Row>(*attachment, function, arguments...);
+    const Offer& offer = attachment->offer;
     const Reported reported(offer);
     if (offer.path != Path::chorus) return mpi(arguments...);
     const Inside inside;

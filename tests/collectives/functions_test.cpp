@@ -102,22 +102,22 @@ Call call_of(Collective collective, std::size_t count, int root) {
 class Functions : public testing::TestWithParam<MatrixCase> {};
 
 TEST_P(Functions, AreJoinedInTheOrderOfTheRanks) {
-  const auto [algorithm, kind, ranks] = GetParam();
+  const MatrixCase& each = GetParam();
   const Collective collective = [&] {
     for (int index = 0; index < even_collective_count; ++index) {
       const auto of_index = algorithms(static_cast<Collective>(index));
-      if (std::ranges::find(of_index, algorithm) != of_index.end()) return static_cast<Collective>(index);
+      if (std::ranges::find(of_index, each.algorithm) != of_index.end()) return static_cast<Collective>(index);
     }
     throw std::logic_error("an algorithm of no collective");
   }();
-  const std::unique_ptr<World> world = make_world({.kind = kind, .ranks = ranks});
+  const std::unique_ptr<World> world = make_world({.kind = each.kind, .ranks = each.ranks});
   world->run([&](Transport& transport) -> Task<> {
     for (const std::size_t count : {0, 1, 4, 5, 85, 86, 700}) {
-      for (const int root : roots_for(collective, ranks)) {
+      for (const int root : roots_for(collective, each.ranks)) {
         const Call call = call_of(collective, count, root);
-        if (!algorithm->applies(problem_of(call, transport))) continue;
-        co_await perform(*algorithm, transport, call, false);
-        co_await perform(*algorithm, transport, call, true);
+        if (!each.algorithm->applies(problem_of(call, transport))) continue;
+        co_await perform(*each.algorithm, transport, call, false);
+        co_await perform(*each.algorithm, transport, call, true);
       }
     }
   });
