@@ -13,13 +13,13 @@ namespace chorus::bench {
 struct Need {
   int lines = 0;       ///< cache lines that travel from rank to rank one after another
   double read = 0;     ///< bytes that other ranks have
-  double written = 0;  ///< bytes that others read, put where they can: nothing to do where the buffers are there already
+  double written = 0;  ///< bytes put where others can read them: none where the buffers are there already
   double copied = 0;   ///< bytes from private to private memory
   double reduced = 0;  ///< bytes of the results of reducing two inputs
 };
 
-/// The ranks with most to do: the root or last rank, and any other one. For p ranks and n bytes, as the benchmark counts
-/// them:
+/// The ranks with most to do: the root or last rank, and any other one. For p ranks and n bytes, as the benchmark
+/// counts them:
 ///
 ///     barrier                          one line
 ///     bcast                            the root writes n; the others read n
@@ -27,8 +27,8 @@ struct Need {
 ///     gather(v)                        the root reads (p-1)n and copies its own n; the others write n
 ///     allgather(v)                     reads (p-1)n, writes n and copies it
 ///     alltoall(v, w)                   reads and writes (p-1)n and copies n
-///     reduce, scan                     the root or last rank reads n, which the others may have reduced among them, and
-///                                      reduces n; the others write n, and the first rank of a scan copies it
+///     reduce, scan                     the root or last rank reads n, which the others may have reduced among them,
+///                                      and reduces n; the others write n, and the first rank of a scan copies it
 ///     exscan                           as scan; of two ranks nothing is reduced or copied
 ///     reduce_scatter(_block)           reads, writes and reduces (p-1)n/p
 ///     allreduce                        that, and the results of the n/p: writes its own, and reads the others'
@@ -45,9 +45,10 @@ struct Needs {
 enum class Memory { ordinary, registered };
 
 /// The longest of three times, any of which may overlap the others, of the rank that takes longest: lines * line time;
-/// the moving of bytes; reduced / reduce rate. Bytes move from ordinary memory in the fastest of the ways that NodeSpeed
-/// has: read / read rate + written / write rate + copied / copy rate of data written by plain stores, or streamed, or,
-/// with nothing written, read by the system; those of registered memory with nothing written at the faster read rate.
+/// the moving of bytes; reduced / reduce rate. Bytes move from ordinary memory in the fastest of the ways that
+/// NodeSpeed has: read / read rate + written / write rate + copied / copy rate of data written by plain stores, or
+/// streamed, or, with nothing written, read by the system; those of registered memory with nothing written at the
+/// faster read rate.
 struct Floor {
   double us = 0;
   std::string_view bound;  ///< which it is: "line", "bytes" or "reduction"

@@ -19,14 +19,14 @@ std::string speed_heading(int ranks, bool crowded) {
          "# Line: microseconds, one way between ranks 0 and 1. All others: MB/s of each rank, all ranks at once.\n"
          "# Plain, Streamed: written so into shared memory, and then read there by another rank.\n"
          "# System Read: by the system from another rank's memory; 0 where it forbids that.\n" +
-         fmt::format("{:<12}{:>12}{:>12}{:>14}{:>14}{:>16}{:>16}{:>14}{:>12}\n", "# Size", "Line(us)", "Copy", "Plain Write",
-                     "Plain Read", "Streamed Write", "Streamed Read", "System Read", "Reduce");
+         fmt::format("{:<12}{:>12}{:>12}{:>14}{:>14}{:>16}{:>16}{:>14}{:>12}\n", "# Size", "Line(us)", "Copy",
+                     "Plain Write", "Plain Read", "Streamed Write", "Streamed Read", "System Read", "Reduce");
 }
 
 std::string speed_line(std::size_t bytes, const NodeSpeed& speed) {
-  return fmt::format("{:<12}{:>12.3f}{:>12.0f}{:>14.0f}{:>14.0f}{:>16.0f}{:>16.0f}{:>14.0f}{:>12.0f}\n", bytes, speed.line_us,
-                     speed.copy, speed.cached.write, speed.cached.read, speed.streamed.write, speed.streamed.read,
-                     speed.system_read, speed.reduce);
+  return fmt::format("{:<12}{:>12.3f}{:>12.0f}{:>14.0f}{:>14.0f}{:>16.0f}{:>16.0f}{:>14.0f}{:>12.0f}\n", bytes,
+                     speed.line_us, speed.copy, speed.cached.write, speed.cached.read, speed.streamed.write,
+                     speed.streamed.read, speed.system_read, speed.reduce);
 }
 
 std::string floor_heading(const TableForm& form) {

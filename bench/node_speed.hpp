@@ -20,10 +20,10 @@ struct NodeSpeed {
     double write = 0;  ///< from private memory over what another rank has read
     double read = 0;   ///< what another rank has just written so, into private memory
   };
-  double line_us = 0;  ///< one way of a cache line between ranks 0 and 1: half of a round of two flags
-  double copy = 0;     ///< private to private memory
-  Way cached;          ///< written by plain stores
-  Way streamed;        ///< written past the caches
+  double line_us = 0;      ///< one way of a cache line between ranks 0 and 1: half of a round of two flags
+  double copy = 0;         ///< private to private memory
+  Way cached;              ///< written by plain stores
+  Way streamed;            ///< written past the caches
   double system_read = 0;  ///< by the system from another rank's private memory; 0 where it forbids that
   double reduce = 0;       ///< bytes of the result of two inputs, private to private memory
 

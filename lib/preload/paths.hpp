@@ -26,7 +26,7 @@ inline constexpr int path_count = 11;
 /// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
 struct Offer {
   Path path = Path::chorus;
-  Call call;  ///< as chorus would carry it out; its count is 0 where that is not known
+  Call call;             ///< as chorus would carry it out; its count is 0 where that is not known
   bool lasting = false;  ///< the same arguments get the same offer again: their handles are MPI's own, never freed
 };
 
