@@ -2,6 +2,11 @@
 #include "link_model.hpp"
 
 namespace chorus {
+namespace {
+
+constexpr double long_block = 256 * 1024;  // which the caches of a core of today do not hold beside their other data
+
+}  // namespace
 
 LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
   LinkModel links;
@@ -11,7 +16,14 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
     links.node = {.latency_us = 15, .megabytes_per_second = 800};
     links.network.latency_us = 20;
   }
-  if (pace.known()) links.shared.megabytes_per_second *= pace.best() / pace.streamed;
+  if (pace.known()) {
+    links.shared.megabytes_per_second *= pace.best() / pace.streamed;
+    if (pace.system > 0 && pace.system_long > 0) {  // as much faster or slower as was measured, the latency included
+      const double scale = links.shared.megabytes_per_second / pace.best();
+      links.read = {.latency_us = 0.5, .megabytes_per_second = scale * pace.system};
+      links.long_read_megabytes_per_second = scale * pace.system_long;
+    }
+  }
   return links;
 }
 
@@ -22,8 +34,10 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
            level.reduced / reduce_megabytes_per_second;
   };
   const Link& messages = problem.nodes > 1 ? network : node;
+  const bool long_blocks = traffic.read.bytes >= long_block * traffic.read.messages;
+  const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
-  return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, read) +
+  return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
          traffic.far / far_megabytes_per_second + time(traffic.messages, messages) + time(traffic.waited, messages) +
          (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }

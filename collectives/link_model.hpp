@@ -23,11 +23,13 @@ struct LinkModel {
   double far_megabytes_per_second = 40000;
   double task_us = 0.15;                                     ///< a round driven as a coroutine, beyond one that is not
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
+  double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
   Link node{.latency_us = 1, .megabytes_per_second = 4000};  ///< messages inside a node
   Link network{.latency_us = 2, .megabytes_per_second = 5000};  ///< messages between nodes
   double reduce_megabytes_per_second = 12000;
 
-  /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming.
+  /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming,
+  /// and another process's memory is as fast beside it as was measured.
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
   [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;

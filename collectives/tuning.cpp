@@ -67,6 +67,7 @@ void read_links(const Json& json, LinkModel& links) {
   const std::pair<std::string_view, double*> of_number[] = {
       {"shared_peer_us", &links.shared_peer_us},
       {"far_megabytes_per_second", &links.far_megabytes_per_second},
+      {"long_read_megabytes_per_second", &links.long_read_megabytes_per_second},
       {"task_us", &links.task_us},
       {"reduce_megabytes_per_second", &links.reduce_megabytes_per_second}};
   std::vector<std::string_view> known;

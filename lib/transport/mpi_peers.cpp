@@ -102,8 +102,11 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
                                 ? "no single copy: the system lets no rank read another's memory"
                                 : "no single copy: CHORUS_SINGLE_COPY=0");
   if (shared.pace.known()) {
-    shared.notes.push_back(fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones",
-                                       shared.pace.cached, shared.pace.streamed));
+    const Pace& pace = shared.pace;
+    shared.notes.push_back(
+        fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones; read by the system: {:.0f}, "
+                    "long blocks {:.0f}",
+                    pace.cached, pace.streamed, pace.system, pace.system_long));
   }
   co_return shared;
 }

@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t renewing_bytes = std::size_t{64} * 1024;
+constexpr std::size_t long_bytes = std::size_t{1} << 20U;
 constexpr int warm_up = data_slots;
 constexpr int repetitions = 8;
 constexpr int renewing_repetitions = 3;
@@ -42,6 +43,32 @@ Task<double> pace_by(kernels::Store store, SharedGroup& memory, std::vector<std:
     if (repetition >= 0) shortest = std::min(shortest, took.count());
   }
   co_return 2 * static_cast<double>(buffer.size()) / shortest;
+}
+
+/// The pace at which the system copies so many bytes of the neighbour's own memory; 0 where it does not.
+Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetitions) {
+  if (!memory.reads()) co_return 0;
+  const std::vector<std::byte> buffer(bytes);
+  std::vector<std::byte> copy(bytes);
+  const int neighbour = (memory.rank() + 1) % memory.size();
+  const std::byte* place = buffer.data();
+  const Round showing = co_await memory.open(line_slots);
+  std::memcpy(memory.payload(showing), &place, sizeof place);
+  memory.arrive(showing);
+  co_await memory.arrivals(showing);
+  std::memcpy(&place, memory.payload(showing, neighbour), sizeof place);
+  bool works = true;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int repetition = -1; repetition < repetitions && works; ++repetition) {
+    const auto began = Clock::now();
+    works = memory.read(neighbour, copy.data(), place, bytes);
+    const std::chrono::duration<double, std::micro> took = Clock::now() - began;
+    if (repetition >= 0) shortest = std::min(shortest, took.count());
+  }
+  const Round done = co_await memory.open(line_slots);  // others may still read
+  memory.arrive(done);
+  co_await memory.arrivals(done);
+  co_return works ? static_cast<double>(bytes) / shortest : 0;
 }
 
 /// True where no two ranks are on one core at the moment: what they measured is the pace between cores.
@@ -74,6 +101,8 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   Pace pace;
   pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
+  pace.system = co_await pace_by_system(memory, bytes, repetitions);
+  pace.system_long = co_await pace_by_system(memory, long_bytes, repetitions);
   co_return co_await are_on_cores_of_their_own(memory) ? pace : Pace();
 }
 

@@ -18,6 +18,8 @@ struct WaitPolicy;
 struct Pace {
   double cached = 0;
   double streamed = 0;
+  double system = 0;       ///< read by the system from another rank's own memory; 0 also where it forbids that
+  double system_long = 0;  ///< the same of blocks that a core's own caches do not hold
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
   friend bool operator==(const Pace&, const Pace&) = default;

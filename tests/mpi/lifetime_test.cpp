@@ -58,6 +58,7 @@ TEST(Lifetime, EveryRankAndEveryLaterCommunicatorHasThePaceOfTheFirst) {
   }
   EXPECT_EQ(paces[0].cached, paces[1].cached);
   EXPECT_EQ(paces[0].streamed, paces[1].streamed);
+  EXPECT_EQ(paces[0].system, paces[1].system);
 }
 
 TEST(Lifetime, CommunicatorsAreDestroyedInAnotherOrderOnEachRank) {
