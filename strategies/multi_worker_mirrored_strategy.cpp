@@ -4,6 +4,7 @@
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/mpi_cluster_resolver.hpp>
 #include <chorus/strategies/startup_line.hpp>
+#include <chorus/strategies/worker_roles.hpp>
 
 #include <fmt/format.h>
 
@@ -15,11 +16,12 @@ namespace {
 
 constexpr const char* strategy_name = "multi-worker mirrored";
 
-StrategyParts parts_of(const Communicator& workers, MultiWorkerMirroredStrategy::Setup setup) {
+StrategyParts parts_of(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup setup) {
   if (setup.devices.empty()) setup.devices = {local_devices().front()};
-  if (!setup.cluster_resolver) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(workers);
+  if (!setup.cluster_resolver) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(ranks);
   const std::string line =
-      startup_line(strategy_name, *setup.cluster_resolver, workers, static_cast<int>(setup.devices.size()));
+      startup_line(strategy_name, *setup.cluster_resolver, ranks, static_cast<int>(setup.devices.size()));
+  const Communicator workers = *ranks.split(0, id_in_cluster(*setup.cluster_resolver));
   if (workers.rank() == 0) fmt::print(stderr, "{}\n", line);
   return {.name = strategy_name,
           .worker_devices = std::move(setup.devices),

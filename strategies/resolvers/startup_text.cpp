@@ -46,8 +46,9 @@ std::string startup_text(std::string_view strategy, const ClusterResolver& resol
                                           counted(local_replicas, "replica"), counted(replicas, "replica"));
   if (cluster.empty())
     return fmt::format("chorus: {}: {}; no cluster is described, this process is alone", strategy, in_sync);
-  return fmt::format("chorus: {}: {} on {}; this is {} {}", strategy, in_sync,
-                     counted(static_cast<long long>(hosts_of(cluster, *task)), "host"), task->type, task->id);
+  const char* const servers = cluster.tasks().contains("ps") ? "; warning: the cluster's ps tasks take no part" : "";
+  return fmt::format("chorus: {}: {} on {}; this is {} {}{}", strategy, in_sync,
+                     counted(static_cast<long long>(hosts_of(cluster, *task)), "host"), task->type, task->id, servers);
 }
 
 }  // namespace chorus

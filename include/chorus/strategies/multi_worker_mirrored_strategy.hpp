@@ -23,7 +23,8 @@ class CHORUS_API MultiWorkerMirroredStrategy final : public Strategy {
     /// Null: MpiClusterResolver, which takes the workers from `workers`.
     std::shared_ptr<const ClusterResolver> cluster_resolver = {};
   };
-  /// Called by every rank of `workers`. Worker 0 prints one line that says how many take part.
+  /// Called by every rank of `workers`, which become workers in the order that the cluster resolver gives them: the
+  /// chief first. Worker 0 prints one line that says how many take part.
   /// Throws   Error{invalid_argument} where a device is named twice or the workers have different numbers of them;
   ///          Error{invalid_environment} where the launcher has started more processes than `workers` has ranks.
   MultiWorkerMirroredStrategy(const Communicator& workers, Setup setup);

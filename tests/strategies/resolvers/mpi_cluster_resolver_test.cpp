@@ -4,7 +4,11 @@
 #include "strategies/resolvers/variables_given.hpp"
 
 #include <chorus/interop/mpi.hpp>
+#include <chorus/strategies/context.hpp>
+#include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/mpi_cluster_resolver.hpp>
+#include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
+#include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/simple_cluster_resolver.hpp>
 #include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/worker_roles.hpp>
@@ -13,6 +17,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <string>
 
 namespace chorus::test {
@@ -54,6 +59,20 @@ TEST_F(MpiResolver, OfASubcommunicatorHasItsRanks) {
   const MpiClusterResolver resolver(*others);
   EXPECT_EQ(worker_count(resolver), 2);
   EXPECT_EQ(resolver.task_id(), job_rank() - 1);
+}
+
+/// Ranks 0, 1, 2 are worker 1, worker 0 and the chief.
+TEST_F(MpiResolver, WorkersAreNumberedAsInTheClusterWithTheChiefFirst) {
+  const std::array<ClusterTask, 3> tasks = {{{"worker", 1}, {"worker", 0}, {"chief", 0}}};
+  const ClusterTask own = tasks.at(job_rank());
+  const auto resolver = std::make_shared<SimpleClusterResolver>(
+      ClusterSpec({{"chief", {"a:1"}}, {"worker", {"b:1", "c:1"}}}),
+      SimpleResolverOptions{.task = {.task_type = own.type, .task_id = own.id}});
+  MultiWorkerMirroredStrategy strategy(all_, {.cluster_resolver = resolver});
+  const auto ids = strategy.run([] { return get_replica_context()->replica_id_in_sync_group(); });
+  EXPECT_EQ(ids[0], 2 - job_rank());
+  EXPECT_EQ(ids[0], id_in_cluster(*resolver));
+  EXPECT_EQ(strategy.extended().should_checkpoint(), is_chief(*resolver));
 }
 
 TEST_F(MpiResolver, ThisLauncherIsTheRightOne) {

@@ -24,7 +24,8 @@ SimpleClusterResolver resolver_of(const ClusterSpec::Jobs& jobs, const std::stri
 TEST(StartupLine, SaysWhoWorksTogether) {
   EXPECT_EQ(startup_text("multi-worker mirrored",
                          resolver_of({{"worker", {"n1:1", "n1:2", "n2:1", "n2:2"}}, {"ps", {"n3:1"}}}, "worker", 0), 2),
-            "chorus: multi-worker mirrored: 4 workers x 2 replicas = 8 replicas in sync on 2 hosts; this is worker 0");
+            "chorus: multi-worker mirrored: 4 workers x 2 replicas = 8 replicas in sync on 2 hosts; this is worker 0; "
+            "warning: the cluster's ps tasks take no part");
   EXPECT_EQ(startup_text("mirrored", resolver_of({{"chief", {"a"}}}, "chief", 0), 1),
             "chorus: mirrored: 1 worker x 1 replica = 1 replica in sync on 1 host; this is chief 0");
   EXPECT_EQ(startup_text("mirrored", resolver_of({{"chief", {"a"}}, {"worker", {"b"}}}, "evaluator", 0), 2),
