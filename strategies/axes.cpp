@@ -97,16 +97,15 @@ void reject_no_elements(ReduceOp op) {
               fmt::format("Strategy::reduce: no replica has an element: the {} of none is undefined", name(op)));
 }
 
-void reject_structures(const std::vector<std::string>& leaves_of_first, std::size_t replica,
-                       const std::vector<std::string>& leaves, const char* function) {
-  const auto [mine, theirs] = std::ranges::mismatch(leaves_of_first, leaves);
+void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& other, const char* function) {
+  const auto [mine, theirs] = std::ranges::mismatch(first.leaves, other.leaves);
   std::string how = "one has more empty vectors or maps";
-  if (mine != leaves_of_first.end() && theirs != leaves.end()) {
-    how = fmt::format("where replica 0 has {}, replica {} has {}", *mine, replica, *theirs);
-  } else if (mine != leaves_of_first.end()) {
-    how = fmt::format("only replica 0 has {}", *mine);
-  } else if (theirs != leaves.end()) {
-    how = fmt::format("only replica {} has {}", replica, *theirs);
+  if (mine != first.leaves.end() && theirs != other.leaves.end()) {
+    how = fmt::format("where replica {} has {}, replica {} has {}", first.replica, *mine, other.replica, *theirs);
+  } else if (mine != first.leaves.end()) {
+    how = fmt::format("only replica {} has {}", first.replica, *mine);
+  } else if (theirs != other.leaves.end()) {
+    how = fmt::format("only replica {} has {}", other.replica, *theirs);
   }
   throw Error(ErrorCode::mismatch,
               fmt::format("{}: the structures of the replicas differ: {}: give as many elements and the same keys on "

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/optimizers.hpp>
 
+#include "variable_numbers.hpp"
+
+#include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/strategy.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace chorus::detail {
 namespace {
@@ -48,9 +55,29 @@ void clip(const LeafRefs& leaves, double norm) {
   }
 }
 
+/// Not 0, and most often another one for other ways to clip; 0 for none.
+std::uint8_t number_of(const GradientOptions& options) {
+  if (options.clipping == Clipping::none) return 0;
+  Fnv1a hash;
+  hash.add(static_cast<std::uint64_t>(options.clipping));
+  hash.add(std::bit_cast<std::uint64_t>(static_cast<double>(options.clip_norm)));
+  return static_cast<std::uint8_t>(hash.value() % 255 + 1);
+}
+
 }  // namespace
 
-void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& options) {
+void name_optimizer(std::uint32_t number, std::span<const std::string> variables) {
+  constexpr std::size_t most_named = 4;
+  std::string text;
+  for (const std::string& each : variables.first(std::min(variables.size(), most_named))) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("\"{}\"", each);
+  }
+  if (variables.size() > most_named) text += fmt::format(" and {} more", variables.size() - most_named);
+  name_variable(number, std::move(text));
+}
+
+void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& options, std::uint32_t optimizer) {
   ReplicaContext* const replica = get_replica_context();
   if (replica == nullptr) {
     throw Error(
@@ -65,10 +92,12 @@ void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& optio
                             options.clip_norm));
   }
   if (options.clipping == Clipping::before_reduction) clip(gradients, options.clip_norm);
+  const StrategyCall call{
+      .function = StrategyFunction::apply_gradients, .dimensions = number_of(options), .variable = optimizer};
   if (options.aggregate && !gradients.slices.empty()) {
-    replica->all_reduce_slices(ReduceOp::sum, gradients.slices, options.communication);
+    replica->all_reduce_slices(ReduceOp::sum, gradients.slices, options.communication, call);
   }
-  if (options.aggregate) replica->all_reduce_tensors(ReduceOp::sum, gradients.tensors, options.communication);
+  if (options.aggregate) replica->all_reduce_tensors(ReduceOp::sum, gradients.tensors, options.communication, call);
   if (options.clipping == Clipping::after_reduction) clip(gradients, options.clip_norm);
 }
 

@@ -48,12 +48,13 @@ void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> te
 }
 
 void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors,
-                                        const CommunicationOptions& options) {
+                                        const CommunicationOptions& options, StrategyCall call) {
   check_all_reduce(op, tensors);
   if (num_replicas_in_sync() == 1) return;
   StrategyExtended& extended = strategy_.extended();
-  group().come_to(local_replica_,
-                  {.function = StrategyFunction::all_reduce, .op = op, .structure = detail::shapes_number(tensors)});
+  call.op = op;
+  call.structure = detail::shapes_number(tensors);
+  group().come_to(local_replica_, call);
   extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, extended.options_of_call(options));
 }
 
@@ -70,10 +71,11 @@ std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(Reduc
 }
 
 void ReplicaContext::all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices,
-                                       const CommunicationOptions& options) {
+                                       const CommunicationOptions& options, StrategyCall call) {
   check_here("all_reduce");
   StrategyExtended& extended = strategy_.extended();
-  group().come_to(local_replica_, {.function = StrategyFunction::all_reduce, .op = op});
+  call.op = op;
+  group().come_to(local_replica_, call);
   chorus::all_reduce_slices(group(), local_replica_, extended.cross_device_ops(), op, Duplicates::summed, slices,
                             extended.options_of_call(options));
 }

@@ -28,11 +28,16 @@ struct Visit {
   const char* file;
   std::uint32_t line;
   const void* brought;
+  std::uint32_t call;  ///< StrategyCall::kind where it is a part of one
 
   [[nodiscard]] bool same_place(const Visit& other) const {
-    return std::string_view(what) == other.what && line == other.line && std::string_view(file) == other.file;
+    return std::string_view(what) == other.what && line == other.line && std::string_view(file) == other.file &&
+           call == other.call;
   }
-  [[nodiscard]] std::string place() const { return line == 0 ? what : fmt::format("{} at {}:{}", what, file, line); }
+  [[nodiscard]] std::string place() const {
+    if (call != 0) return StrategyCall::text_of_kind(call);
+    return line == 0 ? what : fmt::format("{} at {}:{}", what, file, line);
+  }
 };
 
 std::string text_of(const std::exception_ptr& error) {
@@ -78,7 +83,16 @@ constexpr const char* end_of_run = "the end of the function, where it leaves the
 /// Where a replica has come to last, and how often it has come somewhere in this run.
 struct Standing {
   std::atomic<const char*> place{nullptr};
+  std::atomic<std::uint32_t> call{0};  // StrategyCall::kind; 0 at a meeting
   std::atomic<int> calls{0};
+
+  [[nodiscard]] std::string text() const {
+    if (const std::uint32_t kind = call.load(std::memory_order_relaxed); kind != 0) {
+      return StrategyCall::text_of_kind(kind);
+    }
+    const char* const meeting = place.load(std::memory_order_relaxed);
+    return meeting != nullptr ? meeting : "no place";
+  }
 };
 
 /// In `readers`: a replica has failed in a meeting of this run.
@@ -259,9 +273,10 @@ void ReplicaGroup::give_up() {
   for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);
 }
 
-void ReplicaGroup::stand(int local_replica, const char* place) const {
+void ReplicaGroup::stand(int local_replica, const char* place, std::uint32_t call) const {
   Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
   standing.place.store(place, std::memory_order_relaxed);
+  standing.call.store(call, std::memory_order_relaxed);
   standing.calls.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -270,16 +285,13 @@ void ReplicaGroup::announce(const StrategyCall& call) const {
 }
 
 void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
-  stand(local_replica, call.name());
+  stand(local_replica, call.name(), call.kind());
   if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
   if (local_replica == 0) announce(call);
 }
 
 void ReplicaGroup::reject_different_places() const {
-  const auto place_of = [&](std::size_t replica) {
-    const char* const place = state_->places[replica].place.load(std::memory_order_relaxed);
-    return std::string(place != nullptr ? place : "no place");
-  };
+  const auto place_of = [&](std::size_t replica) { return state_->places[replica].text(); };
   const auto calls_of = [&](std::size_t replica) {
     return state_->places[replica].calls.load(std::memory_order_relaxed);
   };
@@ -295,12 +307,33 @@ void ReplicaGroup::reject_different_places() const {
   }
 }
 
+void ReplicaGroup::reject_missing(std::chrono::nanoseconds waited) const {
+  const std::vector<Standing>& places = state_->places;
+  const auto calls_of = [](const Standing& standing) { return standing.calls.load(std::memory_order_relaxed); };
+  const auto farthest = std::ranges::max_element(places, {}, calls_of);
+  std::string missing;
+  for (const Standing& standing : places) {
+    if (calls_of(standing) >= calls_of(*farthest)) continue;
+    missing += fmt::format(
+        "{}replica {}, {}", missing.empty() ? "" : "; ", state_->layout.first_replica() + (&standing - places.data()),
+        calls_of(standing) == 0 ? "which has made no call in this run" : "whose last call was " + standing.text());
+  }
+  if (missing.empty()) return;
+  throw Error(ErrorCode::timeout,
+              fmt::format("replica {} has waited {:.2g} s, its limit, in {} for {}: see what keeps it, or set a longer "
+                          "timeout (CommunicationOptions::timeout, CHORUS_TIMEOUT)",
+                          state_->layout.first_replica() + (farthest - places.begin()),
+                          std::chrono::duration<double>(waited).count(), farthest->text(), missing));
+}
+
 std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& place, const void* brought) const {
   if (state_->alone()) return {brought};
-  const Visit mine{place.what, place.where.file, place.where.line, brought};
+  const Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
+  const std::uint32_t call = place.in_call ? standing.call.load(std::memory_order_relaxed) : 0;
+  const Visit mine{place.what, place.where.file, place.where.line, brought, call};
   std::vector<Visit> visits(state_->devices.size());
   try {
-    stand(local_replica, place.what);
+    stand(local_replica, place.what, call);
     const CallPurpose before = local(local_replica).purpose();
     local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
     const std::chrono::nanoseconds timeout = place.timeout.count() > 0 ? place.timeout : state_->timeout;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/strategy_call.hpp>
 
+#include "variable_numbers.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -27,20 +29,42 @@ constexpr std::array names{"no call",
                            "Checkpoint::save",
                            "Checkpoint::restore",
                            "CheckpointManager::save",
-                           "CheckpointManager::steps"};
+                           "CheckpointManager::steps",
+                           "apply_gradients"};
+constexpr std::array write_names{"assign",      "assign_add",  "assign_sub",  "scatter_add", "scatter_sub",
+                                 "scatter_mul", "scatter_div", "scatter_min", "scatter_max", "scatter_update"};
 
-// A purpose's number, from the lowest bits: the function, the operation (from 1), the dimensions, a checksum.
+// A purpose's number, from the lowest bits: the function, the operation (from 1), the dimensions, a checksum. Of the
+// calls of a variable the dimensions are the kind of write (from 1), and the checksum stands for the variable.
 constexpr unsigned op_at = 5;
 constexpr unsigned dimensions_at = 9;
 constexpr unsigned checksum_at = 17;
-static_assert(names.size() == static_cast<std::size_t>(StrategyFunction::manager_steps) + 1);
+static_assert(names.size() == static_cast<std::size_t>(StrategyFunction::apply_gradients) + 1);
 static_assert(names.size() <= 1U << op_at && reduce_op_count < 1 << (dimensions_at - op_at));
 
 constexpr std::uint32_t bits(std::uint32_t number, unsigned from, unsigned to) {
   return number >> from & ((1U << (to - from)) - 1U);
 }
 
+/// Of a call of a variable, "Variable::assign_add of "loss"", or of an optimizer.
+std::string text_of_variable(StrategyFunction function, std::uint32_t way, const std::string& variable) {
+  if (function == StrategyFunction::apply_gradients) {
+    return fmt::format("apply_gradients to {}{}", variable,
+                       way != 0 ? fmt::format(" (clipping {:02x})", way) : std::string());
+  }
+  const bool writes = way != 0 && way <= write_names.size();
+  return fmt::format("Variable::{} of {}", writes ? write_names.at(way - 1) : "value", variable);
+}
+
 std::string text_of(std::uint32_t number) {
+  const auto function = static_cast<StrategyFunction>(bits(number, 0, op_at));
+  const bool of_variable = function == StrategyFunction::read_variable ||
+                           function == StrategyFunction::write_variable ||
+                           function == StrategyFunction::apply_gradients;
+  if (of_variable) {
+    return text_of_variable(function, bits(number, dimensions_at, checksum_at),
+                            detail::name_of_variable(number >> checksum_at));
+  }
   std::string text = names.at(bits(number, 0, op_at));
   if (const std::uint32_t op = bits(number, op_at, dimensions_at); op != 0) {
     text += fmt::format(" by {}", name(static_cast<ReduceOp>(op - 1)));
@@ -63,11 +87,20 @@ std::string text_of(std::uint32_t number) {
 const char* StrategyCall::name() const noexcept { return names[static_cast<std::size_t>(function)]; }
 
 CallPurpose StrategyCall::purpose() const noexcept {
-  const std::uint32_t op_number = op ? static_cast<std::uint32_t>(*op) + 1 : 0;
+  if (variable != 0) return {kind(), text_of};
   const auto checksum = static_cast<std::uint32_t>(structure * 0x9E3779B97F4A7C15U >> 49U);
-  return {static_cast<std::uint32_t>(function) | op_number << op_at |
-              static_cast<std::uint32_t>(dimensions) << dimensions_at | checksum << checksum_at,
-          text_of};
+  return {kind() | checksum << checksum_at, text_of};
 }
+
+std::uint32_t StrategyCall::kind() const noexcept {
+  const std::uint32_t op_number = op ? static_cast<std::uint32_t>(*op) + 1 : 0;
+  const std::uint32_t way = write ? static_cast<std::uint32_t>(*write) + 1 : dimensions;
+  return static_cast<std::uint32_t>(function) | op_number << op_at | way << dimensions_at |
+         detail::checksum_of_variable(variable) << checksum_at;
+}
+
+std::string StrategyCall::text_of_kind(std::uint32_t kind) { return text_of(kind); }
+
+const char* name(VariableWrite write) noexcept { return write_names.at(static_cast<std::size_t>(write)); }
 
 }  // namespace chorus

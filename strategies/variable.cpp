@@ -3,6 +3,8 @@
 
 #include "cross_device_ops/reduction.hpp"
 #include "sparse/slices_reduction.hpp"
+#include "variable_description.hpp"
+#include "variable_numbers.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/barrier.hpp>
@@ -12,8 +14,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstring>
+#include <algorithm>
 
 namespace chorus {
 
@@ -28,38 +29,16 @@ namespace {
 
 constexpr const char* writing = "the writing of a variable";
 
+/// What a worker tells the others of a variable that it makes.
+struct Making {
+  VariableDescription description;
+  std::uint32_t number = 0;  ///< that it would give to it
+};
+
 /// A variable is what it is: its values are not rounded on their way.
 CommunicationOptions uncompressed(CommunicationOptions options) {
   options.compression = Compression::none;
   return options;
-}
-
-/// What a variable is called and looks like, to be compared between workers.
-struct Description {
-  std::array<char, 64> name{};
-  DataType type = DataType::float32;
-  std::size_t dimensions = 0;
-  std::array<std::size_t, 8> shape{};
-  bool operator==(const Description&) const = default;
-
-  Description() = default;
-  Description(const std::string& full_name, const TensorRef& tensor)
-      : type(tensor.type), dimensions(tensor.shape.size()) {
-    full_name.copy(name.data(), name.size() - 1);
-    std::copy_n(tensor.shape.begin(), std::min(dimensions, shape.size()), shape.begin());
-  }
-  [[nodiscard]] std::string text() const {
-    const Shape lengths(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(std::min(dimensions, shape.size())));
-    return fmt::format("\"{}\" of {} {}", name.data(), chorus::name(type), to_string(lengths));
-  }
-};
-
-[[noreturn]] void reject_different(const char* who, const Description& first, std::size_t number,
-                                   const Description& other) {
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format("Variable: {} 0 makes {}, {} {} makes {}: make the same variables in the same order everywhere", who,
-                  first.text(), who, number, other.text()));
 }
 
 VariableOptions checked(VariableOptions options, DataType type, bool distributed) {
@@ -88,12 +67,6 @@ VariableOptions checked(VariableOptions options, DataType type, bool distributed
 
 }  // namespace
 
-const char* name(Scatter how) noexcept {
-  constexpr std::array names{"scatter_add", "scatter_sub", "scatter_mul",   "scatter_div",
-                             "scatter_min", "scatter_max", "scatter_update"};
-  return names.at(static_cast<std::size_t>(how));
-}
-
 VariableCore::VariableCore(VariableOptions options, DataType type)
     : options_(checked(std::move(options), type, has_strategy())), strategy_(&get_strategy()) {
   StrategyExtended& extended = strategy_->extended();
@@ -101,20 +74,30 @@ VariableCore::VariableCore(VariableOptions options, DataType type)
   components_ = one_for_all ? 1 : strategy_->layout().local_replicas;
 }
 
-void VariableCore::agree(const TensorRef& initial) const {
+void VariableCore::agree(const TensorRef& initial) {
   ReplicaGroup& group = strategy_->extended().group();
-  if (group.layout().workers == 1) return;
-  const Description mine(options_.name, initial);
-  std::vector<Description> all(static_cast<std::size_t>(group.layout().workers));
+  number_ = unused_variable_number();
+  if (group.layout().workers > 1) agree_with_workers(initial);
+  name_variable(number_, fmt::format("\"{}\"", options_.name));
+}
+
+void VariableCore::agree_with_workers(const TensorRef& initial) {
+  ReplicaGroup& group = strategy_->extended().group();
+  const Making mine{VariableDescription(options_, initial), number_};
+  std::vector<Making> all(static_cast<std::size_t>(group.layout().workers));
   group.together([&] {
     group.announce({.function = StrategyFunction::make_variable});
     allgather(*group.workers(), std::span(&mine, 1), all,
               {.timeout = strategy_->extended().communication_options().timeout});
     group.alike([&] {
       for (std::size_t worker = 1; worker < all.size(); ++worker) {
-        if (!(all[worker] == all.front())) reject_different("worker", all.front(), worker, all[worker]);
+        const VariableDescription& other = all[worker].description;
+        if (!(other == all.front().description)) {
+          reject_different({"worker", 0}, all.front().description, {"worker", worker}, other);
+        }
       }
     });
+    number_ = std::ranges::max(all, {}, &Making::number).number;
     broadcast_of_first(group, initial, strategy_->extended().communication_options());
   });
 }
@@ -124,15 +107,15 @@ std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
   const ReplicaContext* const replica = current_context().replica;
   if (replica == nullptr) return object;
   struct Brought {
-    Description description;
+    VariableDescription description;
     const std::shared_ptr<void>& object;
-  } const brought{Description(options_.name, initial), object};
+  } const brought{VariableDescription(options_, initial), object};
   const std::vector<const void*> all =
       strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}}, &brought);
-  Description first;
+  VariableDescription first;
   std::shared_ptr<void> first_object;
   std::optional<std::size_t> different;
-  Description other;
+  VariableDescription other;
   {
     const ReplicaGroup::Reading reading(strategy_->extended().group());
     first = static_cast<const Brought*>(all.front())->description;
@@ -144,7 +127,8 @@ std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
     }
   }
   strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}});
-  if (different) reject_different("replica", first, *different, other);
+  const auto first_replica = static_cast<std::size_t>(strategy_->layout().first_replica());
+  if (different) reject_different({"replica", first_replica}, first, {"replica", first_replica + *different}, other);
   return first_object;
 }
 
@@ -171,15 +155,13 @@ void VariableCore::check_aggregation() const {
                   options_.name));
 }
 
-void VariableCore::aggregate(const TensorRef& value) const {
+void VariableCore::aggregate(const TensorRef& value, VariableWrite how) const {
   check_aggregation();
   ReplicaContext& replica = *current_context().replica;
   ReplicaGroup& group = strategy_->extended().group();
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   group.come_to(replica.local_replica(),
-                {.function = StrategyFunction::write_variable,
-                 .op = of_first ? std::nullopt : std::optional(reduce_op_of(options_.aggregation)),
-                 .structure = shapes_number({&value, 1})});
+                {.function = StrategyFunction::write_variable, .variable = number_, .write = how});
   if (!of_first) {
     strategy_->extended().cross_device_ops().all_reduce(group, replica.local_replica(),
                                                         reduce_op_of(options_.aggregation), std::span(&value, 1),
@@ -192,14 +174,15 @@ void VariableCore::aggregate(const TensorRef& value) const {
   group.collectively([&] { broadcast_tensor(group.local(replica.local_replica()), value, options); });
 }
 
-void VariableCore::aggregate(const SlicesRef& slices, Scatter how) const {
+void VariableCore::aggregate(const SlicesRef& slices, VariableWrite how) const {
   check_aggregation();
   const ReplicaContext& replica = *current_context().replica;
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   if (of_first && replica.replica_id_in_sync_group() != 0) slices.resize(0);
-  const bool summed = !of_first && (how == Scatter::add || how == Scatter::sub);
+  const bool summed = !of_first && (how == VariableWrite::scatter_add || how == VariableWrite::scatter_sub);
   StrategyExtended& extended = strategy_->extended();
-  extended.group().come_to(replica.local_replica(), {.function = StrategyFunction::write_variable});
+  extended.group().come_to(replica.local_replica(),
+                           {.function = StrategyFunction::write_variable, .variable = number_, .write = how});
   all_reduce_slices(extended.group(), replica.local_replica(), extended.cross_device_ops(),
                     of_first ? ReduceOp::sum : reduce_op_of(options_.aggregation),
                     summed ? Duplicates::summed : Duplicates::kept, std::span(&slices, 1),
@@ -250,7 +233,7 @@ void VariableCore::check_slices(const Shape& shape, const SlicesRef& slices, con
                   where, to_string(slices.dense_shape()), to_string(shape)));
 }
 
-void VariableCore::check_may_scatter(Scatter how) const {
+void VariableCore::check_may_scatter(VariableWrite how) const {
   if (on_read()) {
     throw Error(ErrorCode::not_supported,
                 fmt::format("Variable \"{}\": rows of a variable synchronised on read are not changed by slices: use "
@@ -259,7 +242,9 @@ void VariableCore::check_may_scatter(Scatter how) const {
   }
   const bool joins_replicas =
       options_.aggregation == VariableAggregation::sum || options_.aggregation == VariableAggregation::mean;
-  if (!joins_replicas || (how != Scatter::min && how != Scatter::max && how != Scatter::update)) return;
+  const bool chooses =
+      how == VariableWrite::scatter_min || how == VariableWrite::scatter_max || how == VariableWrite::scatter_update;
+  if (!joins_replicas || !chooses) return;
   throw Error(
       ErrorCode::not_supported,
       fmt::format("Variable \"{}\": scatter_min, scatter_max and scatter_update are for the aggregations none and "
@@ -292,9 +277,7 @@ void VariableCore::read(const ReplicaTensors& components) const {
   ReplicaGroup& group = extended.group();
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   group.together([&] {
-    group.announce({.function = StrategyFunction::read_variable,
-                    .op = of_first ? std::nullopt : std::optional(reduce_op_of(options_.aggregation)),
-                    .structure = shapes_number({&components.front(), 1})});
+    group.announce({.function = StrategyFunction::read_variable, .variable = number_});
     if (!of_first) {
       extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
                                                uncompressed(extended.communication_options()));

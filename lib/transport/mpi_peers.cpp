@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi_peers.hpp"
 
+#include "transport/failure_text.hpp"
 #include "transport/gathering.hpp"
 #include "transport/mpi_runtime.hpp"
 #include "transport/shared_group.hpp"
@@ -54,7 +55,7 @@ std::string note_of_shape(const Settings& settings, const SharedGroup* memory) {
 struct Notice {
   std::int32_t rank = 0;
   ErrorCode code = ErrorCode::broken;
-  std::array<char, 248> text{};
+  std::array<char, failure_text_bytes> text{};
 };
 
 }  // namespace
@@ -166,8 +167,10 @@ std::string MpiPeers::describe(int rank) const {
 
 void MpiPeers::tell(const Failure& failure) noexcept {
   Notice notice{.rank = failure.rank, .code = failure.code};
-  failure.text.copy(notice.text.data(), notice.text.size() - 1);
-  if (transport_.node() != nullptr || transport_.shared() == nullptr) transport_.notify(bytes_of(notice));
+  put_text(notice.text, failure.text);
+  const std::size_t unused = notice.text.size() - strnlen(notice.text.data(), notice.text.size());
+  if (transport_.node() == nullptr && transport_.shared() != nullptr) return;
+  transport_.notify(bytes_of(notice).first(sizeof(notice) - unused));
 }
 
 void MpiPeers::advance() { transport_.advance(); }

@@ -30,7 +30,7 @@ class MpiTransport final : public Transport {
   void retire() noexcept { whole_ = false; }
   /// A small message out of turn, to every rank; it is not waited for, so that this must be retired.
   void notify(ConstBytes message) noexcept;
-  /// Such a message from anybody, if one has come: its length is that of `message`.
+  /// Such a message from anybody, if one has come: it fills at most `message`, the rest of which stays as it is.
   [[nodiscard]] bool notified(Bytes message);
   /// Lets MPI move what is under way on any of its communicators.
   void advance();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shared_group.hpp"
 
+#include "transport/failure_text.hpp"
 #include "transport/process_reading.hpp"
 
 #include <chorus/memory.hpp>
@@ -233,9 +234,7 @@ std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64
 void SharedGroup::publish_failure(int code, const std::string& text) noexcept {
   ControlPage& mine = page(rank());
   if (mine.failure.load(std::memory_order_relaxed) != 0) return;
-  const std::size_t length = std::min(text.size(), mine.failure_text.size() - 1);
-  std::memcpy(mine.failure_text.data(), text.data(), length);
-  mine.failure_text[length] = '\0';
+  put_text(mine.failure_text, text);
   mine.failure.store(static_cast<std::uint32_t>(code) + 1, std::memory_order_seq_cst);
   for (int peer = 0; peer < size(); ++peer) bell_of(peer)->wake();
   if (published_) published_();

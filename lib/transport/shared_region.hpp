@@ -18,6 +18,8 @@ inline constexpr int line_slots = 64;
 inline constexpr int data_slots = 8;
 inline constexpr int cell_slots = 64;
 inline constexpr std::size_t cell_bytes = 1024;
+/// Of what a rank says when it gives the communicator up, with the 0 at its end: what MPI sends at once in one message.
+inline constexpr std::size_t failure_text_bytes = 4032;
 /// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
 inline constexpr Round lines_fetched = 6;
 
@@ -48,7 +50,6 @@ inline constexpr int call_records = line_slots;  // as many calls may one rank b
 struct ControlPage {
   alignas(128) Bell bell;
   alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
-  std::array<char, 496> failure_text{};                  ///< written before `failure`
   std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
   alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
   alignas(128) std::array<CallRecord, call_records> calls;
@@ -56,8 +57,9 @@ struct ControlPage {
     Line line;
   };
   std::array<PaddedLine, line_slots> lines;
+  std::array<char, failure_text_bytes> failure_text{};  ///< written before `failure`
 };
-inline constexpr std::size_t control_bytes = 12288;
+inline constexpr std::size_t control_bytes = 16384;
 static_assert(sizeof(ControlPage) <= control_bytes);
 
 /// From one data slot to the next: not a power of two, so that the beginnings of all slots fit into a cache together.

@@ -12,11 +12,16 @@
 namespace chorus {
 namespace {
 
-void check_equal_numbers(std::size_t of_first, std::size_t replica, std::size_t of_replica) {
+/// The number among all replicas of this worker's `local_replica`.
+std::size_t number_of(const ReplicaGroup& group, std::size_t local_replica) {
+  return static_cast<std::size_t>(group.layout().first_replica()) + local_replica;
+}
+
+void check_equal_numbers(const ReplicaGroup& group, std::size_t of_first, std::size_t replica, std::size_t of_replica) {
   if (of_first == of_replica) return;
   throw Error(ErrorCode::mismatch,
-              fmt::format("all_reduce: replica {} gives {} tensors, replica 0 {}: give as many on every replica",
-                          replica, of_replica, of_first));
+              fmt::format("all_reduce: replica {} gives {} tensors, replica {} {}: give as many on every replica",
+                          number_of(group, replica), of_replica, number_of(group, 0), of_first));
 }
 
 class AtTheEnd final : public PendingAllReduce {
@@ -49,10 +54,11 @@ void CrossDeviceOps::batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<co
     for (const TensorRef& component : value) {
       if (component.type == value.front().type && component.shape == value.front().shape) continue;
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("CrossDeviceOps::batch_reduce: replica 0 has {} elements of shape {}, replica {} {} of "
+                  fmt::format("CrossDeviceOps::batch_reduce: replica {} has {} elements of shape {}, replica {} {} of "
                               "shape {}: only equal shapes are reduced element by element; name the axes to reduce "
                               "over, or gather",
-                              name(value.front().type), to_string(value.front().shape), &component - value.data(),
+                              number_of(group, 0), name(value.front().type), to_string(value.front().shape),
+                              number_of(group, static_cast<std::size_t>(&component - value.data())),
                               name(component.type), to_string(component.shape)));
     }
   }
@@ -61,13 +67,13 @@ void CrossDeviceOps::batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<co
 
 void CrossDeviceOps::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
                                 const CommunicationOptions& options) {
-  const std::vector<const void*> all = group.meet(local_replica, {"all_reduce", {}, options.timeout}, &values);
+  const std::vector<const void*> all = group.meet(local_replica, {"all_reduce", {}, options.timeout, true}, &values);
   if (local_replica == 0) {
     const ReplicaGroup::Reading reading(group);
     std::vector<ReplicaTensors> components(values.size());
     for (std::size_t replica = 0; replica < all.size(); ++replica) {
       const auto& theirs = *static_cast<const std::span<const TensorRef>*>(all[replica]);
-      check_equal_numbers(values.size(), replica, theirs.size());
+      check_equal_numbers(group, values.size(), replica, theirs.size());
       for (std::size_t i = 0; i < values.size(); ++i) components[i].push_back(theirs[i]);
     }
     batch_reduce(group, op, components, options);

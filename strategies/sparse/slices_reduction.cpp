@@ -129,7 +129,7 @@ void all_reduce_slices(ReplicaGroup& group, int local_replica, CrossDeviceOps& o
   const std::vector<Rows> mine = rows_of_all(leaves, duplicates);
   using Joined = std::shared_ptr<const std::vector<JoinedRows>>;
   Joined of_all;
-  const auto brought = group.meet(local_replica, {"all_reduce of IndexedSlices", {}, options.timeout}, &mine);
+  const auto brought = group.meet(local_replica, {"all_reduce of IndexedSlices", {}, options.timeout, true}, &mine);
   if (local_replica == 0) {
     const ReplicaGroup::Reading reading(group);
     std::vector<const std::vector<Rows>*> replicas;

@@ -152,15 +152,25 @@ TEST_P(SharedMemory, KeepsTheLastCallsForReports) {
 
 TEST_P(SharedMemory, TellsTheOthersOfAFailure) {
   const auto world = make_world({.kind = GetParam(), .ranks = 3, .slot_bytes = slot});
-  world->transport(1).shared()->publish_failure(4, std::string(500, 'x'));
+  world->transport(1).shared()->publish_failure(4, std::string(3000, 'x'));
   world->transport(1).shared()->publish_failure(5, "only the first counts");
   EXPECT_FALSE(world->transport(1).shared()->failure_of_others());
   const auto failure = world->transport(2).shared()->failure_of_others();
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->rank, 1);
   EXPECT_EQ(failure->code, 4);
-  EXPECT_EQ(failure->text.find_first_not_of('x'), std::string::npos);
-  EXPECT_GT(failure->text.size(), 50);
+  EXPECT_EQ(failure->text, std::string(3000, 'x'));
+}
+
+TEST_P(SharedMemory, TellsTheOthersTheBeginningAndTheEndOfALongFailure) {
+  const auto world = make_world({.kind = GetParam(), .ranks = 2, .slot_bytes = slot});
+  world->transport(1).shared()->publish_failure(4, "what " + std::string(10000, 'x') + " remedy");
+  const auto failure = world->transport(0).shared()->failure_of_others();
+  ASSERT_TRUE(failure);
+  EXPECT_TRUE(failure->text.starts_with("what xx"));
+  EXPECT_NE(failure->text.find("xx...xx"), std::string::npos);
+  EXPECT_TRUE(failure->text.ends_with("xx remedy"));
+  EXPECT_EQ(failure->text.size(), failure_text_bytes - 1);
 }
 
 TEST(SharedMemoryNow, ServesCallsThatAreNoCoroutine) {

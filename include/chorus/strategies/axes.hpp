@@ -122,18 +122,24 @@ template <class Less, class Across>
   return result;
 }
 
-/// Throws Error{mismatch}, which names the first leaf that only one of replica 0 and replica `replica` has.
-[[noreturn]] CHORUS_API void reject_structures(const std::vector<std::string>& leaves_of_first, std::size_t replica,
-                                               const std::vector<std::string>& leaves, const char* function);
+/// A replica, by its number among all, and the leaves of what it has.
+struct LeavesOfReplica {
+  int replica = 0;
+  std::vector<std::string> leaves = {};
+};
+/// Throws Error{mismatch}, which names the first leaf that only one of the replicas has.
+[[noreturn]] CHORUS_API void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& other,
+                                               const char* function);
 
-/// The structure_number of all `components`.
+/// The structure_number of all `components`, of the replicas from number `first_replica` on.
 /// Throws   Error{mismatch} where their structures differ.
 template <Structure T>
-std::uint64_t checked_structure(std::span<T> components, const char* function) {
+std::uint64_t checked_structure(std::span<T> components, int first_replica, const char* function) {
   const std::uint64_t first = structure_number(components.front());
   for (std::size_t replica = 1; replica < components.size(); ++replica) {
     if (structure_number(components[replica]) == first) continue;
-    reject_structures(paths_of(components.front()), replica, paths_of(components[replica]), function);
+    reject_structures({first_replica, paths_of(components.front())},
+                      {first_replica + static_cast<int>(replica), paths_of(components[replica])}, function);
   }
   return first;
 }
@@ -146,8 +152,8 @@ struct ReplicaLeaves {
 };
 /// Throws   Error{mismatch} where the structures differ.
 template <Structure T>
-[[nodiscard]] ReplicaLeaves leaves_of_components(std::span<T> components, const char* function) {
-  ReplicaLeaves all{.structure = checked_structure(components, function)};
+[[nodiscard]] ReplicaLeaves leaves_of_components(std::span<T> components, int first_replica, const char* function) {
+  ReplicaLeaves all{.structure = checked_structure(components, first_replica, function)};
   for (T& component : components) {
     LeafRefs leaves = leaves_of(component);
     all.tensors.resize(leaves.tensors.size());

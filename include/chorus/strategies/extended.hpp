@@ -82,8 +82,9 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
     check_cross_replica("reduce_to");
     group_.together([&] {
+      const int first = value.layout().first_replica();
       reduce_components({.function = StrategyFunction::reduce_to, .op = op}, op,
-                        detail::leaves_of_components(value.values(), "reduce_to"), options);
+                        detail::leaves_of_components(value.values(), first, "reduce_to"), options);
     });
     return Mirrored<T>(value.layout(), {value.values().begin(), value.values().end()});
   }

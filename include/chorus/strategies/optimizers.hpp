@@ -6,10 +6,12 @@
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -33,7 +35,10 @@ struct GradientOptions {
 
 namespace detail {
 /// Makes the gradients of this replica those of all; returns when they are. Slices then have each index once.
-CHORUS_API void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& options);
+/// `optimizer`: the number of one of its variables, which all replicas compare.
+CHORUS_API void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& options, std::uint32_t optimizer);
+/// Says in messages for the optimizer of that number which variables it changes.
+CHORUS_API void name_optimizer(std::uint32_t number, std::span<const std::string> variables);
 
 /// What the gradient of a variable of type `T` may be.
 template <class Gradient, class T>
@@ -87,7 +92,10 @@ class Optimizer {
 
  protected:
   explicit Optimizer(std::tuple<Variable<T>...> variables)
-      : variables_(std::move(variables)), steps_(0, {.name = "optimizer steps", .trainable = false}) {}
+      : variables_(std::move(variables)), steps_(0, {.name = "optimizer steps", .trainable = false}) {
+    const auto names = [](const Variable<T>&... each) { return std::array<std::string, sizeof...(T)>{each.name()...}; };
+    detail::name_optimizer(steps_.number(), std::apply(names, variables_));
+  }
 
   /// Something to remember for each variable, 0 at first.
   [[nodiscard]] std::tuple<Variable<T>...> slots(const char* name) const {
@@ -102,7 +110,7 @@ class Optimizer {
   void apply(std::tuple<Gradients...> gradients, const GradientOptions& options) {
     [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
       (detail::check_gradient(std::get<I>(variables_), std::get<I>(gradients)), ...);
-      detail::aggregate_gradients(leaves_of(gradients), options);
+      detail::aggregate_gradients(leaves_of(gradients), options, steps_.number());
       steps_.update([](std::int64_t& steps) { ++steps; });
       (static_cast<Derived*>(this)->template change<I>(std::get<I>(gradients)), ...);
     }

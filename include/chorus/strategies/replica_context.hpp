@@ -66,14 +66,16 @@ class CHORUS_API ReplicaContext {
     if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options);
   }
 
-  /// The same of tensors whose types are known at run time.
-  void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {});
+  /// The same of tensors whose types are known at run time. `call`: what it is done for, which is compared, too.
+  void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {},
+                          StrategyCall call = {.function = StrategyFunction::all_reduce});
   /// The same, started before they are computed: see OverlappedAllReduce. Null where there is one replica only.
   [[nodiscard]] std::unique_ptr<PendingAllReduce> start_all_reduce_tensors(ReduceOp op,
                                                                            std::span<const TensorRef> tensors,
                                                                            const CommunicationOptions& options = {});
   /// The same of IndexedSlices whose types are known at run time.
-  void all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices, const CommunicationOptions& options = {});
+  void all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices, const CommunicationOptions& options = {},
+                         StrategyCall call = {.function = StrategyFunction::all_reduce});
 
   /// Gives every replica the values of all, one after the other along the dimension `axis` (from the last where it is
   /// negative), in the order of the replicas; of a structure of tensors that of each leaf.

@@ -112,6 +112,7 @@ class CHORUS_API ReplicaGroup {
     const char* what = "";  ///< such as "merge_call"
     CallSite where = {};
     std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: as long as the run says
+    bool in_call = false;                   ///< part of the call that come_to has told last, which is compared, too
   };
   /// Waits until all local replicas have come to the same place, and gives what each of them has brought: to be looked
   /// at while a Reading lives, and before the next meeting. Called by every replica's thread in `run`.
@@ -125,13 +126,15 @@ class CHORUS_API ReplicaGroup {
   /// The same of the next collectives of the local replicas and, by the first one, of the workers.
   void come_to(int local_replica, const StrategyCall& call) const;
   /// body(), in which every local replica calls the same collectives of `local`. Where they are not the same,
-  /// Error{mismatch} tells where the replicas have come to.
+  /// Error{mismatch} tells where the replicas have come to; where some have not come, Error{timeout}.
   template <class Body>
   void collectively(const Body& body) const {
+    const auto began = std::chrono::steady_clock::now();
     try {
       body();
     } catch (const Error& error) {
       if (error.code() == ErrorCode::mismatch) reject_different_places();
+      if (error.code() == ErrorCode::timeout) reject_missing(std::chrono::steady_clock::now() - began);
       throw;
     }
   }
@@ -154,9 +157,11 @@ class CHORUS_API ReplicaGroup {
  private:
   struct State;
   void end(const std::function<void(int)>& body, int local_replica);
-  void stand(int local_replica, const char* place) const;
+  void stand(int local_replica, const char* place, std::uint32_t call) const;
   /// Throws Error{mismatch} where the local replicas are in different places.
   void reject_different_places() const;
+  /// Throws Error{timeout} where local replicas have not come to where others have been for so long.
+  void reject_missing(std::chrono::nanoseconds waited) const;
   /// Ends the run: agrees with the other workers that all is well, or throws.
   void end_with_workers(const std::function<std::uint64_t()>& structure);
   /// Begins a run or a call outside of runs.

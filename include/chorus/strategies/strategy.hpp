@@ -188,7 +188,7 @@ auto Strategy::run(const RunOptions& options, Function&& function, Args&&... arg
     if constexpr (detail::is_walkable<std::decay_t<Result>>() && !Leaf<std::decay_t<Result>>) {
       run_replicas(options, body, [&] {
         take_results();
-        return detail::checked_structure(std::span(values), "Strategy::run");
+        return detail::checked_structure(std::span(values), layout().first_replica(), "Strategy::run");
       });
     } else {
       run_replicas(options, body);
@@ -207,7 +207,8 @@ T Strategy::reduce(ReduceOp op, PerReplica<T> value) {
 template <Structure T>
 T Strategy::reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value) {
   extended_->group().together([&] {
-    extended_->reduce_components(call, op, detail::leaves_of_components(value.values(), "Strategy::reduce"), {});
+    const int first = value.layout().first_replica();
+    extended_->reduce_components(call, op, detail::leaves_of_components(value.values(), first, "Strategy::reduce"), {});
   });
   return std::move(value[0]);
 }
@@ -238,7 +239,8 @@ auto Strategy::gather(const PerReplica<T>& value, int axis) {
     auto gathered = detail::nothing_gathered(value[0]);
     const auto components =
         const_cast<PerReplica<T>&>(value).values();  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-    gather_parts(extended_->group().ahead([&] { return detail::gathering_of(components, gathered); }), axis);
+    const int first = value.layout().first_replica();
+    gather_parts(extended_->group().ahead([&] { return detail::gathering_of(components, first, gathered); }), axis);
     return gathered;
   } else {
     reject_gathering_slices();

@@ -40,7 +40,8 @@ class Variable {
   /// Every component is the `initial` of worker 0 (in replicas: of its first).
   /// Throws   Error{invalid_argument} where the options contradict each other: none as synchronization, a trainable
   ///          variable synchronised on read, a mean of integers, a sum of bool; Error{mismatch} where workers or
-  ///          replicas make variables that differ in name, type or shape.
+  ///          replicas make variables that differ in name, type, shape, synchronization, aggregation, or in whether
+  ///          they are trainable.
   explicit Variable(T initial, VariableOptions options = {}) {
     const auto mine = std::make_shared<State>(State{{std::move(options), data_type_of<ScalarOf<T>>()}, {}, {}});
     const TensorRef tensor = tensor_ref(initial);
@@ -94,7 +95,7 @@ class Variable {
   //          adding to a sum that is synchronised on read from outside of the replicas; what the collectives throw.
 
   void assign(T value) const {
-    write(std::move(value), [](T& component, const T& given) { component = given; });
+    write(VariableWrite::assign, std::move(value), [](T& component, const T& given) { component = given; });
   }
   void assign_add(T value) const { add(std::move(value), 1); }
   void assign_sub(T value) const { add(std::move(value), -1); }
@@ -118,13 +119,13 @@ class Variable {
   //          collectives throw.
 
   void scatter_add(IndexedSlices<T> slices) const {
-    scatter(Scatter::add, std::move(slices), [](const auto& to, const auto& by) { return to + by; });
+    scatter(VariableWrite::scatter_add, std::move(slices), [](const auto& to, const auto& by) { return to + by; });
   }
   void scatter_sub(IndexedSlices<T> slices) const {
-    scatter(Scatter::sub, std::move(slices), [](const auto& to, const auto& by) { return to - by; });
+    scatter(VariableWrite::scatter_sub, std::move(slices), [](const auto& to, const auto& by) { return to - by; });
   }
   void scatter_mul(IndexedSlices<T> slices) const {
-    scatter(Scatter::mul, std::move(slices), [](const auto& to, const auto& by) { return to * by; });
+    scatter(VariableWrite::scatter_mul, std::move(slices), [](const auto& to, const auto& by) { return to * by; });
   }
   void scatter_div(IndexedSlices<T> slices) const {
     if constexpr (std::integral<ScalarOf<T>>) {
@@ -133,18 +134,19 @@ class Variable {
       const std::size_t count = element_count(Values::shape(slices.values));
       if (std::find(values, values + count, ScalarOf<T>{}) != values + count) core().reject_zero();
     }
-    scatter(Scatter::div, std::move(slices), [](const auto& to, const auto& by) { return detail::quotient(to, by); });
+    scatter(VariableWrite::scatter_div, std::move(slices),
+            [](const auto& to, const auto& by) { return detail::quotient(to, by); });
   }
   void scatter_min(IndexedSlices<T> slices) const {
-    scatter(Scatter::min, std::move(slices),
+    scatter(VariableWrite::scatter_min, std::move(slices),
             [](const auto& to, const auto& by) { return detail::joined(ReduceOp::min, to, by); });
   }
   void scatter_max(IndexedSlices<T> slices) const {
-    scatter(Scatter::max, std::move(slices),
+    scatter(VariableWrite::scatter_max, std::move(slices),
             [](const auto& to, const auto& by) { return detail::joined(ReduceOp::max, to, by); });
   }
   void scatter_update(IndexedSlices<T> slices) const {
-    scatter(Scatter::update, std::move(slices), [](const auto& /*to*/, const auto& by) { return by; });
+    scatter(VariableWrite::scatter_update, std::move(slices), [](const auto& /*to*/, const auto& by) { return by; });
   }
 
   /// Calls `function(component)`: in a replica, where every replica calls, for its component; nothing makes the
@@ -170,6 +172,8 @@ class Variable {
     core().check_slices(LeafTraits<T>::shape(component(core().access().component)), detail::slices_to_read(slices),
                         what);
   }
+  /// Its number, from 1: that of no other variable of this process, and the same on all workers. For optimizers.
+  [[nodiscard]] std::uint32_t number() const noexcept { return core().number(); }
   /// The components of this worker, for strategies and checkpoints.
   [[nodiscard]] Components& components() const noexcept { return state_->components; }
   /// The variable that has `component`; none where no variable of this process does.
@@ -181,7 +185,6 @@ class Variable {
   friend bool operator==(const Variable& left, const Variable& right) noexcept { return left.state_ == right.state_; }
 
  private:
-  using Scatter = detail::Scatter;
   using Side = detail::VariableCore::Side;
   struct State {
     detail::VariableCore core;
@@ -197,7 +200,8 @@ class Variable {
   void add(T value, int sign) const {
     static_assert(!std::same_as<T, bool>, "bool has no sum: assign it, or take an integer");
     if (core().access().side == Side::cross && core().on_read()) core().check_may_add();
-    write(std::move(value), [sign](T& component, const T& given) {
+    const VariableWrite how = sign > 0 ? VariableWrite::assign_add : VariableWrite::assign_sub;
+    write(how, std::move(value), [sign](T& component, const T& given) {
       ScalarOf<T>* const to = LeafTraits<T>::data(component);
       const ScalarOf<T>* const from = LeafTraits<T>::data(given);
       const std::size_t count = element_count(LeafTraits<T>::shape(given));
@@ -208,9 +212,9 @@ class Variable {
   }
 
   template <class Join>
-  void scatter(detail::Scatter how, IndexedSlices<T> slices, const Join& join) const {
+  void scatter(VariableWrite how, IndexedSlices<T> slices, const Join& join) const {
     core().check_may_scatter(how);
-    check_slices(slices, detail::name(how));
+    check_slices(slices, chorus::name(how));
     if (core().access().side == Side::replica) core().aggregate(SlicesRef(slices), how);
     update([&](T& component) {
       detail::join_slices(component, slices,
@@ -237,7 +241,7 @@ class Variable {
 
   /// `apply(component, value)` to every component that this call means, the value aggregated.
   template <class Apply>
-  void write(T value, const Apply& apply) const {
+  void write(VariableWrite how, T value, const Apply& apply) const {
     const auto access = core().access();
     check_shape(value);
     if (access.side == Side::cross) {
@@ -247,7 +251,7 @@ class Variable {
     }
     const bool together = access.side == Side::replica && !core().on_read();
     if (together) {
-      core().aggregate(tensor_ref(value));
+      core().aggregate(tensor_ref(value), how);
       core().meet_where_shared();
     }
     if (access.writes) apply(component(access.component), value);
@@ -264,7 +268,8 @@ std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vec
   group_.together([&] {
     detail::ReplicaLeaves all;
     for (PerReplica<T>& value : values) {
-      detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), "batch_reduce_to");
+      const int first = value.layout().first_replica();
+      detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), first, "batch_reduce_to");
       for (ReplicaTensors& each : leaves.tensors) all.tensors.push_back(std::move(each));
       for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
       all.structure = all.structure * 31 + leaves.structure;

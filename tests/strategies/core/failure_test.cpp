@@ -74,6 +74,19 @@ TEST(Failure, TheTimeoutOfARunHoldsForAllInIt) {
   expect_timeout_of([] { get_replica_context()->merge_call([](Strategy&) {}); });
   expect_timeout_of([] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0); });
   expect_timeout_of([] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1); });
+  const auto comes_late = [] {
+    std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+    if (id() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    std::ignore = get_replica_context()->all_reduce(ReduceOp::max, 1);
+  };
+  expect_error(ErrorCode::timeout, "in all_reduce by max for replica 1, whose last call was all_reduce by sum",
+               [&] { strategy.run(options, comes_late); });
+  const auto merges_late = [] {
+    if (id() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    get_replica_context()->merge_call([](Strategy&) {});
+  };
+  expect_error(ErrorCode::timeout, "in merge_call for replica 0, which has made no call in this run",
+               [&] { strategy.run(options, merges_late); });
   const auto ends_late = [] {
     if (id() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
   };
@@ -136,11 +149,11 @@ TEST(Failure, AReplicaThatLeavesTheRunIsNamedToTheOneThatReduces) {
     expect_error(ErrorCode::mismatch, place, [&] { strategy.run(leaves); });
     EXPECT_EQ(strategy.run(id)[2], 2) << "works again";
   };
-  expect_place("replica 0 to all_reduce, replica 1 to the end of the function, where it leaves the run",
+  expect_place("replica 0 to all_reduce by sum, replica 1 to the end of the function, where it leaves the run",
                [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1.0); });
-  expect_place("replica 0 to all_reduce, replica 1 to the end of the function",
+  expect_place("replica 0 to all_reduce by sum, replica 1 to the end of the function",
                [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, std::vector<float>(100'000)); });
-  expect_place("replica 0 to the writing of a variable, replica 1 to the end", [&] { v.assign(1); });
+  expect_place("replica 0 to Variable::assign of \"variable\", replica 1 to the end", [&] { v.assign(1); });
   expect_place("where it leaves the run", [&] { first.assign(1); });
 }
 

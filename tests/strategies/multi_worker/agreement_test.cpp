@@ -170,14 +170,6 @@ TEST_P(Calls, DifferentOverlappedReductionsAreToldByTheirName) {
               "all_reduce by average");
 }
 
-TEST_P(Calls, DifferentAggregationsAreTold) {
-  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
-  const auto scope = several.scope();
-  const Variable<double> v(0, {.aggregation = is_last() ? VariableAggregation::mean : VariableAggregation::sum});
-  const auto assigns = [&] { several.run([&] { v.assign(1); }); };
-  expect_told(several, assigns, assigns, "the writing of a variable by sum", "the writing of a variable by average");
-}
-
 TEST_P(MultiWorker, ReplicasThatReduceDifferentlyAreTold) {
   MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
   if (replicas() == 1) GTEST_SKIP() << "needs two replicas";

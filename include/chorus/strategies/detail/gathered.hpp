@@ -58,12 +58,12 @@ auto nothing_gathered(const T& structure) {
       structure);
 }
 
-/// What gathers `components` to `gathered`, which is their nothing_gathered.
+/// What gathers `components`, of the replicas from number `first_replica` on, to `gathered`, their nothing_gathered.
 /// Throws   Error{mismatch} where their structures differ.
 template <Structure T, class G>
-Gathering gathering_of(std::span<T> components, G& gathered) {
+Gathering gathering_of(std::span<T> components, int first_replica, G& gathered) {
   Gathering gathering;
-  for (std::vector<TensorRef>& leaf : leaves_of_components(components, "Strategy::gather").tensors) {
+  for (std::vector<TensorRef>& leaf : leaves_of_components(components, first_replica, "Strategy::gather").tensors) {
     gathering.parts.push_back({std::move(leaf), {}});
   }
   std::size_t next = 0;

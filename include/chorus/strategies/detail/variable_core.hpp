@@ -5,6 +5,7 @@
 #include <chorus/strategies/indexed_slices.hpp>
 #include <chorus/strategies/leaf.hpp>
 #include <chorus/strategies/strategy.hpp>
+#include <chorus/strategies/strategy_call.hpp>
 #include <chorus/strategies/variable_options.hpp>
 
 #include <concepts>
@@ -14,11 +15,6 @@
 #include <type_traits>
 
 namespace chorus::detail {
-
-/// How the rows of a variable are changed by those of IndexedSlices.
-enum class Scatter : std::uint8_t { add, sub, mul, div, min, max, update };
-/// The name of the function, for messages.
-[[nodiscard]] CHORUS_API const char* name(Scatter how) noexcept;
 
 /// left / right; integers wrap around, and right is not 0.
 template <class T>
@@ -40,11 +36,13 @@ class CHORUS_API VariableCore {
   [[nodiscard]] Strategy& strategy() const noexcept { return *strategy_; }
   [[nodiscard]] bool on_read() const noexcept { return options_.synchronization == VariableSynchronization::on_read; }
   [[nodiscard]] int components() const noexcept { return components_; }
+  /// Its number, from 1: the same on all workers, and that of no other variable of the process. Once they agree.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
-  /// Gives every worker worker 0's `initial`, which has the same name and shape everywhere, and every replica of the
-  /// worker the same object `made`, where replicas make it.
+  /// Gives every worker worker 0's `initial`, of a variable that is the same everywhere but for its value, and every
+  /// replica of the worker the same object `made`, where replicas make it.
   /// Throws   Error{mismatch} on every worker or replica where they make different variables.
-  void agree(const TensorRef& initial) const;
+  void agree(const TensorRef& initial);
   [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial,
                                                       const std::shared_ptr<void>& object) const;
 
@@ -60,9 +58,9 @@ class CHORUS_API VariableCore {
 
   /// Makes `value`, which each replica gives, what the aggregation says, on every replica.
   /// Throws   Error{wrong_context} where the aggregation is none.
-  void aggregate(const TensorRef& value) const;
+  void aggregate(const TensorRef& value, VariableWrite how) const;
   /// The same of slices: the rows of all replicas, of only_first_replica those of replica 0.
-  void aggregate(const SlicesRef& slices, Scatter how) const;
+  void aggregate(const SlicesRef& slices, VariableWrite how) const;
   /// Where all replicas have the same component waits for them: before it is written, as they may still read it, and
   /// until it is written.
   void meet_where_shared() const;
@@ -78,7 +76,7 @@ class CHORUS_API VariableCore {
   void check_slices(const Shape& shape, const SlicesRef& slices, const std::string& what) const;
   /// Throws   Error{not_supported} for a variable synchronised on read, and where rows that replicas give cannot be
   ///          aggregated so.
-  void check_may_scatter(Scatter how) const;
+  void check_may_scatter(VariableWrite how) const;
   [[noreturn]] void reject_zero() const;
   /// Throws   Error{wrong_context} where adding to all components would add to the sum more than once.
   void check_may_add() const;
@@ -87,10 +85,12 @@ class CHORUS_API VariableCore {
 
  private:
   void check_aggregation() const;
+  void agree_with_workers(const TensorRef& initial);
 
   VariableOptions options_;
   Strategy* strategy_;
   int components_ = 1;
+  std::uint32_t number_ = 0;
 };
 
 }  // namespace chorus::detail
