@@ -126,9 +126,11 @@ std::uint64_t shapes_number(std::span<const TensorRef> tensors) noexcept {
   return number;
 }
 
-void check_zero(const LeafRefs& leaves, int replicas) {
+void check_same_everywhere(ReduceOp op, const LeafRefs& leaves, int replicas) {
   std::vector<TensorRef> tensors = leaves.tensors;
   for (const SlicesRef& slices : leaves.slices) tensors.push_back(slices.values());
+  for (const TensorRef& tensor : tensors) check_operation(op, tensor.type, "Strategy::reduce");
+  if (op != ReduceOp::sum || replicas == 1) return;
   for (const TensorRef& tensor : tensors) {
     if (std::all_of(tensor.data, tensor.data + tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; })) {
       continue;

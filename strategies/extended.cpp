@@ -11,12 +11,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 
 namespace chorus {
 namespace {
 
-/// Throws where a device is named twice.
+/// Throws where `options` want what is not there.
+CommunicationOptions built(const CommunicationOptions& options) {
+  if (options.implementation != CommunicationImplementation::nccl) return options;
+  throw Error(ErrorCode::not_built,
+              "CommunicationOptions::implementation: nccl, but chorus has been built without NCCL: use automatic, the "
+              "default");
+}
+
+/// Throws where a device is named twice, or the options want what is not there.
 StrategyParts checked(StrategyParts parts) {
+  std::ignore = built(parts.communication_options);
   const std::vector<Device>& devices = parts.worker_devices;
   for (auto device = devices.begin(); device != devices.end(); ++device) {
     if (std::find(devices.begin(), device, *device) == device) continue;
@@ -27,6 +38,23 @@ StrategyParts checked(StrategyParts parts) {
   if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
   if (!parts.cross_device_ops) parts.cross_device_ops = std::make_unique<CollectiveAllReduce>();
   return parts;
+}
+
+/// Throws where the components of a tensor differ in shape.
+void check_equal_shapes(const detail::ReplicaLeaves& values, const char* function, int first_replica) {
+  for (std::size_t leaf = 0; leaf < values.tensors.size(); ++leaf) {
+    const ReplicaTensors& value = values.tensors[leaf];
+    const auto has_other_shape = [&](const TensorRef& component) { return component.shape != value.front().shape; };
+    const auto other = std::ranges::find_if(value, has_other_shape);
+    if (other == value.end()) continue;
+    const std::string path = values.paths()[leaf];
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}{}{}: replica {} has {} elements of shape {}, replica {} {} of shape {}: only equal "
+                            "shapes are reduced element by element; name the axes to reduce over, or gather",
+                            function, path.empty() ? "" : " of ", path, first_replica, name(value.front().type),
+                            to_string(value.front().shape), first_replica + (other - value.begin()), name(other->type),
+                            to_string(other->shape)));
+  }
 }
 
 /// True where a reduction need wait for nobody.
@@ -65,7 +93,7 @@ std::span<const Device> StrategyExtended::parameter_devices() const {
 }
 
 CommunicationOptions StrategyExtended::options_of_call(const CommunicationOptions& options) const {
-  const CommunicationOptions merged = communication_options().merge(options);
+  const CommunicationOptions merged = built(communication_options().merge(options));
   if (merged.reproducible && merged.compression != Compression::none) {
     throw Error(ErrorCode::invalid_argument,
                 "CommunicationOptions: reproducible and compression contradict each other: what is rounded on its way "
@@ -78,11 +106,12 @@ void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const d
                                          const CommunicationOptions& options) {
   call.structure = values.structure;
   for (const ReplicaTensors& value : values.tensors) {
-    detail::check_operation(op, value.front().type, "Strategy::reduce");
-    check_components(value.size(), "Strategy::reduce");
+    detail::check_operation(op, value.front().type, call.name());
+    check_components(value.size(), call.name());
     detail::add_shape(call.structure, value.front());
   }
-  for (const ReplicaSlices& value : values.slices) check_components(value.size(), "Strategy::reduce");
+  for (const ReplicaSlices& value : values.slices) check_components(value.size(), call.name());
+  check_equal_shapes(values, call.name(), group_.layout().first_replica());
   const CommunicationOptions merged = options_of_call(options);
   group_.announce(call);
   if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
@@ -99,12 +128,39 @@ void StrategyExtended::check_components(std::size_t components, const char* func
                           components, replicas));
 }
 
+void StrategyExtended::check_entry(const char* function, const std::string& instead) const {
+  const StrategyContext& context = current_context();
+  if (context.replica != nullptr) {
+    throw Error(ErrorCode::wrong_context,
+                fmt::format("{}: called in a replica of the {} strategy, but needs the cross-replica context: {}",
+                            function, context.replica->strategy().name(), instead));
+  }
+  const Strategy& current = get_strategy();
+  const bool outside = context.strategy == nullptr && !context.scoped;
+  if (&current == strategy_ || outside) return;
+  throw Error(
+      ErrorCode::wrong_context,
+      fmt::format("{}: mixing different strategy objects: the {} strategy is used in the scope of a {} strategy; "
+                  "leave that scope first",
+                  function, name(), current.name()));
+}
+
 void StrategyExtended::check_cross_replica(const char* function) const {
-  if (current_context().replica == nullptr) return;
-  throw Error(ErrorCode::wrong_context,
-              fmt::format("StrategyExtended::{}: called in a replica, but needs the cross-replica context: call it "
-                          "outside of run, or in the function of a merge_call",
-                          function));
+  check_entry(function, "call it outside of run, or in the function of a merge_call");
+}
+
+void StrategyExtended::check_update(const char* function) const {
+  const ReplicaContext* const replica = current_context().replica;
+  if (replica == nullptr || &replica->strategy() != strategy_) check_cross_replica(function);
+}
+
+StrategyContext StrategyExtended::update_context(int component) const {
+  StrategyContext context = current_context();
+  if (!anywhere()) context.strategy = strategy_;
+  context.scoped = true;
+  context.cross_replica = true;
+  context.update_replica = component;
+  return context;
 }
 
 void StrategyExtended::broadcast(const TensorRef& tensor) {
@@ -130,7 +186,7 @@ void StrategyExtended::check_iterations(int iterations) {
 }
 
 void StrategyExtended::set_loss_reduction(ReduceOp op) {
-  check_cross_replica("set_loss_reduction");
+  check_cross_replica("StrategyExtended::set_loss_reduction");
   if (op != ReduceOp::sum && op != ReduceOp::average) {
     throw Error(ErrorCode::invalid_argument, "set_loss_reduction: losses are joined by sum or average only");
   }

@@ -27,17 +27,28 @@ namespace {
 
 constexpr std::size_t most_dimensions = 16;
 
-/// What the workers tell each other before they gather: the shape of what each has, `axis` summed over its replicas, or
-/// two shapes of its replicas that do not go together.
+/// What the workers tell each other before they gather: the shape that the first of their replicas has, how long the
+/// tensors of all of them are together, and a replica whose shape does not go together with the first one's.
 struct Offer {
-  bool fits = true;
   std::size_t dimensions = 0;
   std::array<std::size_t, most_dimensions> shape{};
-  std::array<std::size_t, most_dimensions> other{};
+  std::size_t length = 0;  ///< along the axis, of all replicas
+  std::size_t other = 0;   ///< the local number of that replica; 0: all go together
+  std::array<std::size_t, most_dimensions> other_shape{};
 
-  [[nodiscard]] Shape lengths() const {
-    return {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)};
+  [[nodiscard]] Shape of_first() const { return lengths(shape); }
+  [[nodiscard]] Shape of_other() const { return lengths(other_shape); }
+
+ private:
+  [[nodiscard]] Shape lengths(const std::array<std::size_t, most_dimensions>& all) const {
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(dimensions)};
   }
+};
+
+/// A replica's number among all, and the shape that it has.
+struct ReplicaShape {
+  std::size_t replica = 0;
+  Shape shape = {};
 };
 
 bool go_together(const Shape& left, const Shape& right, std::size_t axis) {
@@ -51,7 +62,7 @@ bool go_together(const Shape& left, const Shape& right, std::size_t axis) {
 /// As messages name what is called and the leaf that it fails for.
 std::string function_of(const detail::Gathering& gathering, std::size_t leaf) {
   const std::string path = gathering.paths()[leaf];
-  return path.empty() ? "Strategy::gather" : fmt::format("Strategy::gather of {}", path);
+  return path.empty() ? gathering.function : fmt::format("{} of {}", gathering.function, path);
 }
 
 /// The dimension of each leaf that `axis` names.
@@ -71,22 +82,21 @@ std::vector<std::size_t> dimensions_of(const detail::Gathering& gathering, int a
   return along;
 }
 
-[[noreturn]] void reject(const std::string& function, const Shape& left, const Shape& right) {
+[[noreturn]] void reject(const std::string& function, const ReplicaShape& left, const ReplicaShape& right) {
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{}: tensors of shapes {} and {} do not go together: only the dimension that is gathered "
-                          "along may differ",
-                          function, to_string(left), to_string(right)));
+              fmt::format("{}: the tensors of replica {}, of shape {}, and of replica {}, of shape {}, do not go "
+                          "together: only the dimension that is gathered along may differ",
+                          function, left.replica, to_string(left.shape), right.replica, to_string(right.shape)));
 }
 
 Offer offer_of(const ReplicaTensors& components, std::size_t axis) {
   Offer offer{.dimensions = components.front().shape.size()};
   std::ranges::copy(components.front().shape, offer.shape.begin());
-  offer.shape[axis] = 0;
   for (const TensorRef& component : components) {
-    offer.shape[axis] += component.shape[axis];
-    if (!offer.fits || go_together(components.front().shape, component.shape, axis)) continue;
-    offer.fits = false;
-    std::ranges::copy(component.shape, offer.other.begin());
+    offer.length += component.shape[axis];
+    if (offer.other != 0 || go_together(components.front().shape, component.shape, axis)) continue;
+    offer.other = static_cast<std::size_t>(&component - components.data());
+    std::ranges::copy(component.shape, offer.other_shape.begin());
   }
   return offer;
 }
@@ -153,20 +163,18 @@ struct Agreed {
 };
 
 /// Throws   Error{invalid_argument} where the shapes do not go together: the same on all workers.
-Shape joined_shape(const std::vector<Offer>& offers, std::size_t along, const std::string& function) {
-  Shape whole = offers.front().lengths();
-  const auto other =
-      std::ranges::find_if(offers, [&](const Offer& offer) { return offer.dimensions != offers.front().dimensions; });
-  if (other != offers.end()) reject(function, whole, other->lengths());
-  whole[along] = 0;
-  for (const Offer& offer : offers) {
-    if (!offer.fits) {
-      const auto shape = offer.other.begin();
-      reject(function, offer.lengths(), {shape, shape + static_cast<std::ptrdiff_t>(offer.dimensions)});
-    }
-    if (!go_together(whole, offer.lengths(), along)) reject(function, offers.front().lengths(), offer.lengths());
-    whole[along] += offer.shape[along];
+Shape joined_shape(const std::vector<Offer>& offers, std::size_t along, std::size_t replicas_of_each,
+                   const std::string& function) {
+  Shape whole = offers.front().of_first();
+  std::size_t length = 0;
+  for (std::size_t worker = 0; worker < offers.size(); ++worker) {
+    const Offer& offer = offers[worker];
+    const ReplicaShape first{worker * replicas_of_each, offer.of_first()};
+    if (!go_together(whole, first.shape, along)) reject(function, {0, whole}, first);
+    if (offer.other != 0) reject(function, first, {first.replica + offer.other, offer.of_other()});
+    length += offer.length;
   }
+  whole[along] = length;
   return whole;
 }
 
@@ -175,7 +183,8 @@ std::vector<Agreed> agreed_on(const detail::Gathering& gathering, std::span<cons
   std::vector<Agreed> agreed;
   for (std::size_t leaf = 0; leaf < along.size(); ++leaf) {
     std::vector<Offer> all = offers.of(leaf);
-    Shape whole = joined_shape(all, along[leaf], function_of(gathering, leaf));
+    const std::size_t replicas_of_each = gathering.parts[leaf].components.size();
+    Shape whole = joined_shape(all, along[leaf], replicas_of_each, function_of(gathering, leaf));
     agreed.push_back({along[leaf], std::move(whole), std::move(all)});
   }
   return agreed;
@@ -197,7 +206,7 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   std::vector<std::byte> own(mine * step);
   put_together(layout, blocks, lengths, own.data());
   std::vector<std::size_t> counts;
-  for (const Offer& offer : agreed.offers) counts.push_back(offer.shape[agreed.along] * step);
+  for (const Offer& offer : agreed.offers) counts.push_back(offer.length * step);
   std::vector<std::byte> all(agreed.whole[agreed.along] * step);
   allgatherv(*group.workers(), own, all, counts, options);
   if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers(), options);  // of those nothing is awaited
@@ -206,7 +215,7 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   std::size_t begin = 0;
   for (std::size_t worker = 0; worker < agreed.offers.size(); ++worker) {
     blocks.push_back(all.data() + begin);
-    lengths.push_back(agreed.offers[worker].shape[agreed.along]);
+    lengths.push_back(agreed.offers[worker].length);
     begin += counts[worker];
   }
   put_together(layout, blocks, lengths, gathered.data);
@@ -214,25 +223,25 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
 
 }  // namespace
 
-void Strategy::reject_gathering_slices() const {
-  check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
+void Strategy::reject_gathering_slices(const char* function) {
   throw Error(ErrorCode::not_supported,
-              "Strategy::gather: IndexedSlices are not gathered: gather to_dense(slices), their values or their "
-              "indices, or reduce the slices");
+              fmt::format("{}: IndexedSlices are not gathered: gather to_dense(slices), their values or their indices, "
+                          "or reduce the slices",
+                          function));
 }
 
 void Strategy::gather_parts(const detail::Gathering& gathering, int axis) {
   ReplicaGroup& group = extended_->group();
   const CollectiveOptions options{.timeout = extended_->communication_options().timeout};
   group.together([&] {
-    for (const auto& part : gathering.parts) extended_->check_components(part.components.size(), "Strategy::gather");
+    for (const auto& part : gathering.parts) extended_->check_components(part.components.size(), gathering.function);
     const std::vector<std::size_t> along = dimensions_of(gathering, axis);
     StrategyCall call{.function = StrategyFunction::gather};
     for (const std::size_t each : along) call.dimensions |= detail::dimension_bit(each);
     group.announce(call);
     if (gathering.structure && group.workers() != nullptr) {
       const auto other = detail::worker_with_other_structure(*group.workers(), *gathering.structure, options.timeout);
-      if (other) group.alike([&] { detail::reject_structure_of_worker(*other, "Strategy::gather"); });
+      if (other) group.alike([&] { detail::reject_structure_of_worker(*other, gathering.function); });
     }
     const Offers offers(group.workers(), offers_of(gathering, along), options);
     const std::vector<Agreed> agreed = group.alike([&] { return agreed_on(gathering, along, offers); });

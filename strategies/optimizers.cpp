@@ -60,11 +60,54 @@ std::uint8_t number_of(const GradientOptions& options) {
   if (options.clipping == Clipping::none) return 0;
   Fnv1a hash;
   hash.add(static_cast<std::uint64_t>(options.clipping));
-  hash.add(std::bit_cast<std::uint64_t>(static_cast<double>(options.clip_norm)));
+  hash.add(std::bit_cast<std::uint64_t>(static_cast<double>(options.clip_norm.value_or(0))));
   return static_cast<std::uint8_t>(hash.value() % 255 + 1);
 }
 
+/// Throws unless the gradients are clipped to a length, or not at all.
+void check_clipping(const GradientOptions& options) {
+  const bool clips = options.clipping != Clipping::none;
+  if (clips != options.clip_norm.has_value()) {
+    throw Error(ErrorCode::invalid_argument,
+                clips ? "apply_gradients: clipping without a clip_norm: give the length that gradients are shortened to"
+                      : "apply_gradients: clip_norm without clipping: give Clipping::before_reduction or "
+                        "after_reduction, too");
+  }
+  if (!clips || *options.clip_norm > 0) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("apply_gradients: clip_norm is {}, but gradients are shortened to it: give more than 0",
+                          *options.clip_norm));
+}
+
+[[noreturn]] void reject(const char* optimizer, const char* option, double given, const char* wanted) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} is {}: give {}", optimizer, option, given, wanted));
+}
+
+/// Throws where the number is negative or none.
+void check_not_negative(const char* optimizer, const char* option, double given) {
+  if (!(given >= 0 && std::isfinite(given))) reject(optimizer, option, given, "a finite number of 0 or more");
+}
+
+void check_beta(const char* option, double given) {
+  if (!(given >= 0 && given < 1)) reject("Adam", option, given, "a number from 0 to less than 1");
+}
+
 }  // namespace
+
+SgdOptions checked(const SgdOptions& options) {
+  check_not_negative("Sgd", "learning_rate", options.learning_rate);
+  const bool is_share = options.momentum >= 0 && options.momentum <= 1;
+  if (!is_share) reject("Sgd", "momentum", options.momentum, "a number from 0 to 1");
+  return options;
+}
+
+AdamOptions checked(const AdamOptions& options) {
+  check_not_negative("Adam", "learning_rate", options.learning_rate);
+  check_beta("beta_1", options.beta_1);
+  check_beta("beta_2", options.beta_2);
+  check_not_negative("Adam", "epsilon", options.epsilon);
+  return options;
+}
 
 void name_optimizer(std::uint32_t number, std::span<const std::string> variables) {
   constexpr std::size_t most_named = 4;
@@ -86,19 +129,15 @@ void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& optio
         "to run");
   }
   for (const SlicesRef& slices : gradients.slices) sum_duplicates(slices);
-  if (options.clipping != Clipping::none && !(options.clip_norm > 0)) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("apply_gradients: clip_norm is {}, but gradients are shortened to it: give more than 0",
-                            options.clip_norm));
-  }
-  if (options.clipping == Clipping::before_reduction) clip(gradients, options.clip_norm);
+  check_clipping(options);
+  if (options.clipping == Clipping::before_reduction) clip(gradients, *options.clip_norm);
   const StrategyCall call{
       .function = StrategyFunction::apply_gradients, .dimensions = number_of(options), .variable = optimizer};
   if (options.aggregate && !gradients.slices.empty()) {
     replica->all_reduce_slices(ReduceOp::sum, gradients.slices, options.communication, call);
   }
   if (options.aggregate) replica->all_reduce_tensors(ReduceOp::sum, gradients.tensors, options.communication, call);
-  if (options.clipping == Clipping::after_reduction) clip(gradients, options.clip_norm);
+  if (options.clipping == Clipping::after_reduction) clip(gradients, *options.clip_norm);
 }
 
 }  // namespace chorus::detail

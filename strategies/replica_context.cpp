@@ -42,6 +42,10 @@ void ReplicaContext::check_waited() const {
                   replica_id_in_sync_group()));
 }
 
+void ReplicaContext::check_merged(std::size_t components) const {
+  strategy_.extended().check_components(components, "ReplicaContext::merge_call");
+}
+
 void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const {
   check_here("all_reduce");
   for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");
@@ -50,24 +54,25 @@ void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> te
 void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors,
                                         const CommunicationOptions& options, StrategyCall call) {
   check_all_reduce(op, tensors);
-  if (num_replicas_in_sync() == 1) return;
   StrategyExtended& extended = strategy_.extended();
+  const CommunicationOptions merged = extended.options_of_call(options);
+  if (num_replicas_in_sync() == 1) return;
   call.op = op;
   call.structure = detail::shapes_number(tensors);
   group().come_to(local_replica_, call);
-  extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, extended.options_of_call(options));
+  extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, merged);
 }
 
 std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(ReduceOp op,
                                                                            std::span<const TensorRef> tensors,
                                                                            const CommunicationOptions& options) {
   check_all_reduce(op, tensors);
-  if (num_replicas_in_sync() == 1) return nullptr;
   StrategyExtended& extended = strategy_.extended();
+  const CommunicationOptions merged = extended.options_of_call(options);
+  if (num_replicas_in_sync() == 1) return nullptr;
   group().come_to(local_replica_,
                   {.function = StrategyFunction::all_reduce, .op = op, .structure = detail::shapes_number(tensors)});
-  return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors,
-                                                      extended.options_of_call(options));
+  return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors, merged);
 }
 
 void ReplicaContext::all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices,

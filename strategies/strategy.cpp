@@ -24,30 +24,8 @@ int Strategy::num_replicas_in_sync() const noexcept { return layout().replicas()
 
 const ClusterResolver* Strategy::cluster_resolver() const noexcept { return extended_->cluster_resolver(); }
 
-namespace {
-
-/// Throws where `strategy` cannot be used in the context of this thread.
-void check_entry(const Strategy& strategy, const char* function, const std::string& instead) {
-  const StrategyContext& context = current_context();
-  if (context.replica != nullptr) {
-    throw Error(ErrorCode::wrong_context,
-                fmt::format("{}: called in a replica of the {} strategy, but needs the cross-replica context: {}",
-                            function, context.replica->strategy().name(), instead));
-  }
-  const Strategy& current = get_strategy();
-  const bool outside = context.strategy == nullptr && !context.scoped;
-  if (&current == &strategy || outside) return;
-  throw Error(
-      ErrorCode::wrong_context,
-      fmt::format("{}: mixing different strategy objects: the {} strategy is used in the scope of a {} strategy; "
-                  "leave that scope first",
-                  function, strategy.name(), current.name()));
-}
-
-}  // namespace
-
 ContextGuard Strategy::scope() {
-  check_entry(*this, "Strategy::scope", "enter it before run, or in the function of a merge_call");
+  extended_->check_entry("Strategy::scope", "enter it before run, or in the function of a merge_call");
   StrategyContext entered = current_context();
   entered.scoped = true;
   if (!extended_->anywhere()) {
@@ -58,7 +36,16 @@ ContextGuard Strategy::scope() {
 }
 
 void Strategy::check_cross_replica(const char* function, const char* instead) const {
-  check_entry(*this, function, fmt::format("{} is for replicas", instead));
+  extended_->check_entry(function, fmt::format("{} is for replicas", instead));
+}
+
+void Strategy::check_may_run() const {
+  extended_->check_entry("Strategy::run", "replicas cannot run others");
+  const StrategyContext& context = current_context();
+  if (context.strategy != this || context.options == nullptr) return;
+  throw Error(ErrorCode::wrong_context,
+              "Strategy::run: called in the function of a merge_call, for which the replicas wait that it would run: "
+              "make the call after the run that it is in, or do here what is done once for all replicas");
 }
 
 std::optional<Communicator> Strategy::input_workers() const {
@@ -72,7 +59,6 @@ std::optional<Communicator> Strategy::input_workers() const {
 
 void Strategy::run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                             const std::function<std::uint64_t()>& structure) {
-  check_entry(*this, "Strategy::run", "replicas cannot run others");
   if (extended_->anywhere()) {
     body(0);
     if (structure) structure();
@@ -85,7 +71,7 @@ void Strategy::run_replicas(const RunOptions& options, const std::function<void(
     body(local_replica);
     replica.check_waited();
   };
-  const CommunicationOptions merged = extended_->communication_options().merge(options.communication);
+  const CommunicationOptions merged = extended_->options_of_call(options.communication);
   extended_->group().run(in_context, structure, merged.timeout);
 }
 

@@ -116,6 +116,7 @@ void divide_batches(Division& division, const PipelineFacts& facts, const Replic
   division.plan.steps = facts.cardinality.changed([&](std::size_t batches) { return batches * steps_a_batch; });
   division.plan.sees_all = slices.sees_all;
   const BatchFacts batch = *facts.batch;
+  division.may_lack_rows = !batch.rows && !facts.cardinality.is_infinite();
   if (!batch.rows) return;
   const std::vector<std::size_t> full = slices.sizes(*batch.rows);
   check_every_replica_has_rows(full, *batch.rows, options);

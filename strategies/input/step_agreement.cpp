@@ -2,7 +2,10 @@
 #include <chorus/allgather.hpp>
 #include <chorus/allreduce.hpp>
 #include <chorus/error.hpp>
+#include <chorus/strategies/context.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
+#include <chorus/strategies/replica_context.hpp>
+#include <chorus/strategies/strategy.hpp>
 
 #include <array>
 #include <cstddef>
@@ -62,6 +65,16 @@ void agree_on_start(const std::optional<Communicator>& comm, const std::exceptio
       comm ? failures_of_others(*comm, text_of(failure), "could not make its dataset") : std::string();
   if (failure) std::rethrow_exception(failure);
   if (!others.empty()) reject(others);
+}
+
+void check_takes_steps(const char* function) {
+  const ReplicaContext* const replica = current_context().replica;
+  if (replica == nullptr) return;
+  throw Error(ErrorCode::wrong_context,
+              std::string(function) + ": called in replica " + std::to_string(replica->replica_id_in_sync_group()) +
+                  " of the " + replica->strategy().name() +
+                  " strategy, but each call takes the batches of all replicas: take the step outside of run and give "
+                  "its batches() to run");
 }
 
 StepAgreement::StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
@@ -153,8 +166,9 @@ std::optional<std::size_t> StepAgreement::agree(const LocalCounts& counts) {
   own_rows_ += counts.own.rows;
   const StepCounts all = all_counts(counts);
   if (all.batches == 0) return std::nullopt;
+  if (all.rows == 0) return 0;
   const bool lacks = all.with_rows < static_cast<std::size_t>(layout_.replicas());
-  if (policy_ == UnevenPolicy::error && lacks && all.rows > 0) report_uneven();
+  if (policy_ == UnevenPolicy::error && lacks) report_uneven();
   if (policy_ == UnevenPolicy::stop_all && lacks) return std::nullopt;
   if (!plan_.full_rows) plan_.full_rows = all.rows;
   if (policy_ == UnevenPolicy::drop && all.rows < *plan_.full_rows) return std::nullopt;

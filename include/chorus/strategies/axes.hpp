@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -148,12 +149,14 @@ std::uint64_t checked_structure(std::span<T> components, int first_replica, cons
 struct ReplicaLeaves {
   std::vector<std::vector<TensorRef>> tensors = {};
   std::vector<ReplicaSlices> slices = {};
-  std::uint64_t structure = 0;  ///< structure_number
+  std::uint64_t structure = 0;                           ///< structure_number
+  std::function<std::vector<std::string>()> paths = {};  ///< of the tensors, for messages; as long as these live
 };
 /// Throws   Error{mismatch} where the structures differ.
 template <Structure T>
 [[nodiscard]] ReplicaLeaves leaves_of_components(std::span<T> components, int first_replica, const char* function) {
   ReplicaLeaves all{.structure = checked_structure(components, first_replica, function)};
+  all.paths = [components] { return tensor_paths_of(components.front()); };
   for (T& component : components) {
     LeafRefs leaves = leaves_of(component);
     all.tensors.resize(leaves.tensors.size());
@@ -170,8 +173,8 @@ CHORUS_API void add_shape(std::uint64_t& number, const TensorRef& tensor) noexce
 /// Such a number of a list of tensors.
 [[nodiscard]] CHORUS_API std::uint64_t shapes_number(std::span<const TensorRef> tensors) noexcept;
 
-/// Throws   Error{invalid_argument} unless all elements are zero: what is the same on each of `replicas` replicas has
-///          no sum over them.
-CHORUS_API void check_zero(const LeafRefs& leaves, int replicas);
+/// Throws   as check_operation; Error{invalid_argument} for a sum, unless all elements are zero: what is the same on
+///          each of several replicas has no sum over them.
+CHORUS_API void check_same_everywhere(ReduceOp op, const LeafRefs& leaves, int replicas);
 
 }  // namespace chorus::detail

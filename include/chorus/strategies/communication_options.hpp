@@ -14,7 +14,7 @@ namespace chorus {
 enum class CommunicationImplementation : std::uint8_t {
   automatic,  ///< the algorithm that is predicted to be the fastest
   ring,       ///< the ring algorithm
-  nccl,       ///< NCCL, between GPUs
+  nccl,       ///< NCCL, between GPUs: not_built, as there is none yet
   mpi         ///< the MPI library's own collective
 };
 
@@ -37,6 +37,7 @@ struct CommunicationOptions {
   /// After this long a replica, or a worker, that waits for others throws Error{timeout}, also in a merge_call and at
   /// the end of a run; zero: CHORUS_TIMEOUT decides.
   std::chrono::nanoseconds timeout = {};
+  /// Where the library has been built without it, strategies and calls that are given it throw Error{not_built}.
   CommunicationImplementation implementation = CommunicationImplementation::automatic;
   /// The same bits whatever the number of workers and of replicas on each, and on every run.
   bool reproducible = false;

@@ -87,8 +87,8 @@ class CHORUS_API ReductionToOneDevice final : public CrossDeviceOps {
                                    const CommunicationOptions& options) override;
 };
 
-/// Pairs of replicas are reduced, then pairs of pairs, and the result is copied down the same tree; any number of
-/// replicas.
+/// Pairs of replicas of a worker are reduced, then pairs of pairs, to the first one; the workers reduce what these
+/// have, and the result is copied from the first replica to each of the others. Any number of replicas.
 class CHORUS_API HierarchicalCopyAllReduce final : public CrossDeviceOps {
  protected:
   void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,

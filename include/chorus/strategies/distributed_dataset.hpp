@@ -61,11 +61,22 @@ class DistributedIterator {
   /// The batches of the next step; none at the end, and from then on.
   /// Order    collective over the workers: one small allreduce, unless all know without it how many steps there are.
   ///          The same thread may call other collectives in between; the reading thread calls none.
-  /// Throws   what a function or source of the dataset throws, and on the other workers Error{invalid_argument}, which
-  ///          names this one; Error{invalid_argument} on every worker where UnevenPolicy::error forbids what is left.
-  ///          The iterator is at its end then.
+  /// Result   what no replica of any worker has rows for is no step: it is left out.
+  /// Throws   Error{wrong_context} in a replica; what a function or source of the dataset throws, and on the other
+  ///          workers Error{invalid_argument}, which names this one; Error{invalid_argument} on every worker where
+  ///          UnevenPolicy::error forbids what is left. The iterator is at its end then, unless it was a replica.
   [[nodiscard]] std::optional<DistributedBatch<B>> next() {
-    if (!steps_) return std::nullopt;
+    detail::check_takes_steps("DistributedIterator::next");
+    while (steps_) {
+      std::optional<DistributedBatch<B>> step = next_agreed();
+      if (!step || step->global_size() > 0) return step;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// The batches of the next step, whether any replica has rows or none; none at the end.
+  std::optional<DistributedBatch<B>> next_agreed() {
     std::optional<detail::LocalStep<B>> step;
     std::exception_ptr failure;
     try {
@@ -85,7 +96,6 @@ class DistributedIterator {
     return DistributedBatch<B>(PerReplica<B>(layout_, std::move(step->batches)), std::move(sizes), *rows);
   }
 
- private:
   static std::vector<std::size_t> count(const std::vector<B>& batches, detail::LocalCounts& counts) {
     std::vector<std::size_t> sizes;
     for (const B& batch : batches) {
@@ -215,14 +225,18 @@ class DistributedDataset {
   }
   /// Starts the epoch after the one that this handle or a copy of it has started last, epoch 0 first.
   [[nodiscard]] DistributedIterator<B> iterate() const { return iterate(state_->epochs++); }
-  [[nodiscard]] auto begin() const { return detail::InputIterator<DistributedIterator<B>>(iterate()); }
+  /// Throws   as DistributedIterator::next.
+  [[nodiscard]] auto begin() const {
+    detail::check_takes_steps("DistributedDataset::begin");
+    return detail::InputIterator<DistributedIterator<B>>(iterate());
+  }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
   [[nodiscard]] const ReplicaLayout& layout() const noexcept { return state_->layout; }
   /// How many steps an epoch has, as far as this worker knows without reading.
   [[nodiscard]] Cardinality cardinality() const {
     const bool all_full = state_->division.plan.rows.has_value();
-    const bool known = state_->options.uneven == UnevenPolicy::pad || all_full;
+    const bool known = (state_->options.uneven == UnevenPolicy::pad && !state_->division.may_lack_rows) || all_full;
     return known ? state_->division.plan.steps : Cardinality::unknown();
   }
   /// The rows of every batch of this worker's, where they never vary: the type tells all else of its shape that is

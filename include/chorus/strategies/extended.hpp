@@ -7,6 +7,7 @@
 #include <chorus/strategies/cluster_resolver.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/cross_device_ops.hpp>
+#include <chorus/strategies/detail/arguments.hpp>
 #include <chorus/strategies/replica_group.hpp>
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
@@ -47,6 +48,8 @@ struct NonSlotDevices {
 class CHORUS_API StrategyExtended {
  public:
   /// Called by all workers.
+  /// Throws   Error{invalid_argument} where a device is named twice, or workers have different numbers of them;
+  ///          Error{not_built} for CommunicationImplementation::nccl, where the library has been built without NCCL.
   explicit StrategyExtended(StrategyParts parts);
   StrategyExtended(const StrategyExtended&) = delete;
   StrategyExtended& operator=(const StrategyExtended&) = delete;
@@ -68,7 +71,8 @@ class CHORUS_API StrategyExtended {
   /// Those of the strategy; in a run, with what its RunOptions set.
   [[nodiscard]] CommunicationOptions communication_options() const noexcept;
   /// The same with those of one call.
-  /// Throws   Error{invalid_argument} where they contradict each other.
+  /// Throws   Error{invalid_argument} where they contradict each other; Error{not_built} for
+  ///          CommunicationImplementation::nccl, where the library has been built without NCCL.
   [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
   [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept { return parts_.cluster_resolver.get(); }
   /// True on the worker that writes checkpoints and summaries: the chief.
@@ -80,7 +84,7 @@ class CHORUS_API StrategyExtended {
   /// The reduction over all replicas, for each of them. As Strategy::reduce.
   template <Structure T>
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
-    check_cross_replica("reduce_to");
+    check_cross_replica("StrategyExtended::reduce_to");
     group_.together([&] {
       const int first = value.layout().first_replica();
       reduce_components({.function = StrategyFunction::reduce_to, .op = op}, op,
@@ -95,24 +99,33 @@ class CHORUS_API StrategyExtended {
   /// Worker 0's `value`, for each replica.
   template <Leaf T>
   [[nodiscard]] Mirrored<T> broadcast_to(T value) {
-    check_cross_replica("broadcast_to");
+    check_cross_replica("StrategyExtended::broadcast_to");
     group_.together([&] { broadcast(tensor_ref(value)); });
     const ReplicaLayout layout = group_.layout();
     return Mirrored<T>(layout, std::vector<T>(static_cast<std::size_t>(layout.local_replicas), value));
   }
   /// Calls `function(component, args...)` for every component of `variable` on this worker; a distributed argument
-  /// gives its own component for each. In a replica all replicas call, and it is done once for all. Returns what the
-  /// function has returned, a std::vector in the order of the components; nothing where it returns nothing.
-  /// Throws   Error{invalid_argument} where `variable` belongs to another strategy.
+  /// gives its own component for each. In a replica all replicas call, and it is done once for all. The function is in
+  /// the cross-replica context of this strategy. Returns what it has returned, a std::vector in the order of the
+  /// components; nothing where it returns nothing.
+  /// Throws   Error{invalid_argument} where `variable` belongs to another strategy, or a DistributedValues has not one
+  ///          component for each local replica; Error{wrong_context} in the scope of another strategy.
   template <Leaf T, class Function, class... Args>
   auto update(const Variable<T>& variable, Function&& function, Args&&... args);
   /// Where something is kept that belongs to several variables, such as an optimizer's count of steps.
   template <Leaf... T>
   [[nodiscard]] NonSlotDevices non_slot_devices(const Variable<T>&... variables) const;
   /// Calls `function(args...)` once for each of the devices `where`, as update does for each component.
-  /// Throws   Error{invalid_argument} where they are not this strategy's.
+  /// Throws   Error{invalid_argument} where they are not this strategy's; else as update.
   template <class Function, class... Args>
   auto update_non_slot(const NonSlotDevices& where, Function&& function, Args&&... args);
+  /// What Strategy::run does.
+  template <class Function, class... Args>
+  auto call_for_each_replica(Function&& function, Args&&... args);
+  /// Its value: Variable::value.
+  /// Throws   Error{invalid_argument} where `variable` belongs to another strategy; as Variable::value.
+  template <Leaf T>
+  [[nodiscard]] const T& read_var(const Variable<T>& variable) const;
   /// The variable that `component` is a component of, on this worker; none where it is of no variable.
   template <Leaf T>
   [[nodiscard]] std::optional<Variable<T>> value_container(const T& component) const;
@@ -139,20 +152,38 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] bool variable_created_in_scope(const Variable<T>& variable) const {
     return &variable.strategy() == strategy_;
   }
-  /// In its scope variables lie where `variable` does: with it, on the devices of this strategy.
-  /// Throws   Error{invalid_argument} where `variable` belongs to another strategy.
+  /// A scope of this strategy, also outside of every scope, in which variables lie where `variable` does: with it, on
+  /// the devices of this strategy.
+  /// Throws   Error{invalid_argument} where `variable` belongs to another strategy; Error{wrong_context} in the scope
+  ///          of another strategy.
   template <Leaf T>
   [[nodiscard]] ContextGuard colocate_vars_with(const Variable<T>& variable);
 
  private:
+  friend class ReplicaContext;
   friend class Strategy;
   /// As a part of `call`, whose structure is that of `values`.
   void reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
                          const CommunicationOptions& options);
   void broadcast(const TensorRef& tensor);
+  /// Throws where this strategy cannot be used in the context of this thread, a replica or another strategy's scope.
+  void check_entry(const char* function, const std::string& instead) const;
   void check_cross_replica(const char* function) const;
+  /// The same for what its replicas may call, too.
+  void check_update(const char* function) const;
   /// Throws unless `value` has a component for each local replica.
   void check_components(std::size_t components, const char* function) const;
+  /// The same of each DistributedValues among `args`.
+  template <class... Args>
+  void check_arguments([[maybe_unused]] const char* function, const Args&... args) const {
+    [[maybe_unused]] const auto check = [&](std::size_t components) { check_components(components, function); };
+    (detail::for_each_distributed(args, check), ...);
+  }
+  /// That of the function of an update.
+  [[nodiscard]] StrategyContext update_context(int component) const;
+  /// call(i) in the update context of each of `components` components; what they return, in their order.
+  template <class Call>
+  auto update_each(std::size_t components, const Call& call) const;
   [[noreturn]] void reject_variable(const std::string& name, const Strategy& owner) const;
   void check_placed(const char* function) const;
   void check_non_slot(const NonSlotDevices& where) const;

@@ -5,6 +5,7 @@
 #include <chorus/reduce_op.hpp>
 #include <chorus/strategies/leaf.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -54,10 +55,14 @@ requires(LeafTraits<T>::rank >= 1)
   return batch == 0 ? ScalarOf<T>{} : static_cast<ScalarOf<T>>(sum / batch);
 }
 
+/// A number that can be divided among the replicas: no integer, whose shares would lose the remainder.
+template <class T>
+concept Divisible = Number<T> && !std::integral<T>;
+
 /// This replica's share of a loss that does not depend on the examples, such as a regularisation: `loss` divided by the
 /// number of replicas.
 /// Throws   Error{wrong_context} outside of the replicas.
-template <Number T>
+template <Divisible T>
 [[nodiscard]] T scale_regularization(T loss) {
   return static_cast<T>(loss / static_cast<T>(detail::replicas_of_this_one("scale_regularization")));
 }

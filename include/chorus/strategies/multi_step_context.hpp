@@ -103,7 +103,7 @@ class CHORUS_API MultiStepContext {
 template <class Function, class Iterator>
 MultiStepContext StrategyExtended::run_steps(const Function& function, Iterator& iterator, int iterations,
                                              MultiStepContext outputs) {
-  check_cross_replica("run_steps");
+  check_cross_replica("StrategyExtended::run_steps");
   check_iterations(iterations);
   const ContextGuard scope = strategy_->scope();
   for (int step = 0; step < iterations; ++step) {

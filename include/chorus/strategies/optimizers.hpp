@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -29,7 +30,7 @@ enum class Clipping : std::uint8_t {
 struct GradientOptions {
   bool aggregate = true;  ///< false: they are the same on all replicas already
   Clipping clipping = Clipping::none;
-  double clip_norm = 1;  ///< of all gradients together
+  std::optional<double> clip_norm = {};  ///< of all gradients together; given where, and only where, they are clipped
   CommunicationOptions communication = {};
 };
 
@@ -67,7 +68,8 @@ class Optimizer {
   ///
   /// Shapes   one gradient for each variable, in their order and of their shapes.
   /// Order    every replica calls.
-  /// Throws   Error{wrong_context} outside of the replicas; what all_reduce throws.
+  /// Throws   Error{wrong_context} outside of the replicas; Error{invalid_argument} where only one of `clipping` and
+  ///          `clip_norm` is given, or this is not more than 0; what all_reduce throws.
   void apply_gradients(std::tuple<T...> gradients, const GradientOptions& options = {}) {
     apply(std::move(gradients), options);
   }
@@ -156,18 +158,37 @@ void change_elements(const Variable<T>& variable, const IndexedSlices<T>& gradie
 }  // namespace detail
 
 struct SgdOptions {
-  double learning_rate = 0.01;
-  double momentum = 0;
+  double learning_rate = 0.01;  ///< 0 or more
+  double momentum = 0;          ///< from 0 to 1
   bool nesterov = false;
 };
+
+struct AdamOptions {
+  double learning_rate = 0.001;  ///< 0 or more
+  double beta_1 = 0.9;           ///< from 0 to less than 1
+  double beta_2 = 0.999;         ///< from 0 to less than 1
+  double epsilon = 1e-7;         ///< 0 or more
+  /// IndexedSlices change the rows that they name only; false: all rows, as zeros in a dense gradient do, since moments
+  /// that are not zero go on moving their rows.
+  bool lazy = false;
+};
+
+namespace detail {
+/// Throw   Error{invalid_argument} where a number is none that the optimizer can work with.
+[[nodiscard]] CHORUS_API SgdOptions checked(const SgdOptions& options);
+[[nodiscard]] CHORUS_API AdamOptions checked(const AdamOptions& options);
+}  // namespace detail
 
 /// Stochastic gradient descent with momentum: m = momentum m - rate g; v += m (Nesterov: v += momentum m - rate g).
 /// Gradients that are IndexedSlices change the rows that they name, momentum included, and no others.
 template <Leaf... T>
 class Sgd final : public Optimizer<Sgd<T...>, T...> {
  public:
+  /// Throws   Error{invalid_argument} where a number of `options` is none that it may be.
   explicit Sgd(std::tuple<Variable<T>...> variables, const SgdOptions& options = {})
-      : Optimizer<Sgd, T...>(std::move(variables)), options_(options), momenta_(this->slots("momentum")) {}
+      : Optimizer<Sgd, T...>(std::move(variables)),
+        options_(detail::checked(options)),
+        momenta_(this->slots("momentum")) {}
 
  private:
   friend class Optimizer<Sgd, T...>;
@@ -192,23 +213,14 @@ class Sgd final : public Optimizer<Sgd<T...>, T...> {
   std::tuple<Variable<T>...> momenta_;
 };
 
-struct AdamOptions {
-  double learning_rate = 0.001;
-  double beta_1 = 0.9;
-  double beta_2 = 0.999;
-  double epsilon = 1e-7;
-  /// IndexedSlices change the rows that they name only; false: all rows, as zeros in a dense gradient do, since moments
-  /// that are not zero go on moving their rows.
-  bool lazy = false;
-};
-
 /// Adam (Kingma and Ba, ICLR 2015, algorithm 1, with the bias corrections in the rate as in its section 2).
 template <Leaf... T>
 class Adam final : public Optimizer<Adam<T...>, T...> {
  public:
+  /// Throws   Error{invalid_argument} where a number of `options` is none that it may be.
   explicit Adam(std::tuple<Variable<T>...> variables, const AdamOptions& options = {})
       : Optimizer<Adam, T...>(std::move(variables)),
-        options_(options),
+        options_(detail::checked(options)),
         first_moments_(this->slots("m")),
         second_moments_(this->slots("v")) {}
 

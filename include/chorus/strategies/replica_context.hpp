@@ -10,6 +10,7 @@
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -92,8 +93,9 @@ class CHORUS_API ReplicaContext {
   ///
   /// Order    every replica of this worker calls, at the same place of the program.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{mismatch} on every replica where they
-  ///          call at different places, or where some have ended; what `function` throws, the same object on every
-  ///          replica of this worker.
+  ///          call at different places, or where some have ended; Error{invalid_argument} where the result has not one
+  ///          component for each local replica; what `function` throws, the same object on every replica of this
+  ///          worker.
   template <class Function, class... Args>
   auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here());
 
@@ -104,6 +106,8 @@ class CHORUS_API ReplicaContext {
   void check_waited() const;
   /// Throws where this thread is not this replica.
   void check_here(const char* function) const;
+  /// Throws unless a merge_call's function has given a component for each local replica.
+  void check_merged(std::size_t components) const;
   void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
   [[nodiscard]] ReplicaGroup& group() const noexcept;
   [[nodiscard]] ReplicaLayout layout() const noexcept;
@@ -165,6 +169,7 @@ auto ReplicaContext::merge_call(Function&& function, std::tuple<Args...> args, c
       brought.result = std::apply(invoke, values);
     else
       std::apply(invoke, values);
+    if constexpr (detail::is_distributed<Result>) check_merged(brought.result->values().size());
   };
 
   const std::vector<const void*> all = group().meet(local_replica_, {"merge_call", where}, &brought);

@@ -11,6 +11,7 @@
 #include <chorus/strategies/distributed_dataset.hpp>
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/input_options.hpp>
+#include <chorus/strategies/printing.hpp>
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/replica_group.hpp>
 #include <chorus/strategies/run_options.hpp>
@@ -60,9 +61,10 @@ class CHORUS_API Strategy {
   /// of one inside of a tuple, vector or map, and other arguments as they are. Returns what the replicas returned.
   ///
   /// Order    called by all workers, not in a replica. Returns when the replicas of all workers have ended.
-  /// Throws   Error{wrong_context} in a replica or in the scope of another strategy; what the first replica that failed
-  ///          has thrown, on other workers Error{revoked} with its text; Error{mismatch} on all workers where the
-  ///          replicas return structures of tensors that differ.
+  /// Throws   Error{wrong_context} in a replica, in the function of a merge_call, or in the scope of another strategy;
+  ///          Error{invalid_argument} where a DistributedValues has not one component for each local replica; what the
+  ///          first replica that failed has thrown, on other workers Error{revoked} with its text; Error{mismatch} on
+  ///          all workers where the replicas return structures of tensors that differ.
   template <class Function, class... Args>
   requires(!std::same_as<std::remove_cvref_t<Function>, RunOptions>) auto run(Function&& function, Args&&... args) {
     return run(RunOptions{}, std::forward<Function>(function), std::forward<Args>(args)...);
@@ -92,9 +94,12 @@ class CHORUS_API Strategy {
     const int axes[] = {axis};
     return reduce(op, value, axes);
   }
+  /// An axis is a whole number.
+  template <Leaf T, std::floating_point Axis>
+  auto reduce(ReduceOp op, const PerReplica<T>& value, Axis axis) = delete;
   /// Of a value that is the same everywhere: the average, least and largest of such values is the value itself.
-  /// Throws   Error{invalid_argument} for a sum over several replicas, unless it is one of zeros: each replica would
-  ///          have to have a part of it.
+  /// Throws   as above; Error{invalid_argument} for a sum over several replicas, unless it is one of zeros: each
+  ///          replica would have to have a part of it.
   template <Structure T>
   requires(!detail::Distributed<T>) [[nodiscard]] T reduce(ReduceOp op, T value);
 
@@ -116,10 +121,15 @@ class CHORUS_API Strategy {
   ///          the shapes of a leaf, which the text names, do not go together or have no such axis; Error{mismatch}
   ///          where the structures differ; Error{not_supported} for IndexedSlices.
   template <Structure T>
-  [[nodiscard]] auto gather(const PerReplica<T>& value, int axis);
+  [[nodiscard]] auto gather(const PerReplica<T>& value, int axis) {
+    return gather_for("Strategy::gather", value, axis);
+  }
   /// A value that is not distributed comes back as it is.
   template <Structure T>
   requires(!detail::Distributed<T>) [[nodiscard]] T gather(T value, int /*axis*/) { return value; }
+  /// An axis is a whole number.
+  template <class T, std::floating_point Axis>
+  auto gather(const T& value, Axis axis) = delete;
 
   /// The values of this worker's replicas; one where `value` is not distributed.
   template <class T>
@@ -157,6 +167,7 @@ class CHORUS_API Strategy {
  private:
   friend class ReplicaContext;
   void check_cross_replica(const char* function, const char* instead) const;
+  void check_may_run() const;
   /// For input, so that a failed run does not end it.
   [[nodiscard]] std::optional<Communicator> input_workers() const;
   /// reduce as a part of `call`.
@@ -164,7 +175,10 @@ class CHORUS_API Strategy {
   [[nodiscard]] T reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value);
   void run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                     const std::function<std::uint64_t()>& structure = {});
-  [[noreturn]] void reject_gathering_slices() const;
+  /// gather, which messages call `function`.
+  template <Structure T>
+  [[nodiscard]] auto gather_for(const char* function, const PerReplica<T>& value, int axis);
+  [[noreturn]] static void reject_gathering_slices(const char* function);
   void gather_parts(const detail::Gathering& gathering, int axis);
 
   std::unique_ptr<StrategyExtended> extended_;
@@ -173,6 +187,8 @@ class CHORUS_API Strategy {
 template <class Function, class... Args>
 auto Strategy::run(const RunOptions& options, Function&& function, Args&&... args) {
   using Result = decltype(std::invoke(function, detail::component_of(args, 0)...));
+  check_may_run();
+  extended_->group().ahead([&] { extended_->check_arguments("Strategy::run", args...); });
   if constexpr (std::is_void_v<Result>) {
     run_replicas(options,
                  [&]([[maybe_unused]] int replica) { std::invoke(function, detail::component_of(args, replica)...); });
@@ -227,23 +243,24 @@ auto Strategy::reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)
 template <Structure T>
 requires(!detail::Distributed<T>) T Strategy::reduce(ReduceOp op, T value) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
-  if (op == ReduceOp::sum && num_replicas_in_sync() > 1) detail::check_zero(leaves_of(value), num_replicas_in_sync());
+  detail::check_same_everywhere(op, leaves_of(value), num_replicas_in_sync());
   return value;
 }
 
 template <Structure T>
-auto Strategy::gather(const PerReplica<T>& value, int axis) {
+auto Strategy::gather_for(const char* function, const PerReplica<T>& value, int axis) {
   detail::check_gathers<T>();
-  check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
+  check_cross_replica(function, "ReplicaContext::all_gather");
   if constexpr (detail::every_leaf<detail::IsNoSlices, T>()) {
     auto gathered = detail::nothing_gathered(value[0]);
     const auto components =
         const_cast<PerReplica<T>&>(value).values();  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const int first = value.layout().first_replica();
-    gather_parts(extended_->group().ahead([&] { return detail::gathering_of(components, first, gathered); }), axis);
+    gather_parts(extended_->group().ahead([&] { return detail::gathering_of(function, components, first, gathered); }),
+                 axis);
     return gathered;
   } else {
-    reject_gathering_slices();
+    reject_gathering_slices(function);
     return value[0];
   }
 }
@@ -256,8 +273,15 @@ auto Strategy::distribute_values_from_function(const Function& function) {
 
 template <Structure T>
 auto ReplicaContext::all_gather(const T& value, int axis, const CallSite& where) {
-  return merge_call([axis](Strategy& strategy, const PerReplica<T>& values) { return strategy.gather(values, axis); },
-                    std::tuple<T>(value), where);
+  const auto gather = [axis](Strategy& strategy, const PerReplica<T>& values) {
+    return strategy.gather_for("ReplicaContext::all_gather", values, axis);
+  };
+  return merge_call(gather, std::tuple<T>(value), where);
+}
+
+template <class Function, class... Args>
+auto StrategyExtended::call_for_each_replica(Function&& function, Args&&... args) {
+  return strategy_->run(std::forward<Function>(function), std::forward<Args>(args)...);
 }
 
 }  // namespace chorus

@@ -55,8 +55,8 @@ std::string key_text(const auto& key) {
 }  // namespace detail
 
 /// What a structure is made of, so that it can be walked: a leaf, IndexedSlices, a tuple (also a pair or array), a
-/// vector of structures, a map of them, or an aggregate of up to 12 of them: struct Batch { Eigen::MatrixXf images; ...
-/// };
+/// vector of structures, a map of them, or an aggregate of up to 12 of them, such as
+/// struct Batch { Eigen::MatrixXf images; std::vector<int> labels; };
 template <class T>
 concept Structure = Leaf<T> || detail::is_indexed_slices<std::remove_cv_t<T>> ||
     detail::is_tuple<std::remove_cv_t<T>> || detail::is_sequence<std::remove_cv_t<T>> ||
@@ -181,6 +181,16 @@ template <Structure T>
 }
 
 namespace detail {
+
+/// The paths of its tensors only.
+template <Structure T>
+[[nodiscard]] std::vector<std::string> tensor_paths_of(T& structure) {
+  std::vector<std::string> paths;
+  for_each_leaf(structure, [&]<class L>(L& /*leaf*/, const LeafPath& path) {
+    if constexpr (Leaf<L>) paths.push_back(path.text());
+  });
+  return paths;
+}
 
 /// Adds what can differ between structures of one type, the lengths of vectors and the keys of maps, to `hash`.
 template <class T>

@@ -70,9 +70,9 @@ class Variable {
   [[nodiscard]] Strategy& strategy() const noexcept { return core().strategy(); }
 
   /// Its value: in a replica that replica's component; elsewhere the first one, or where it is synchronised on read
-  /// what the aggregation makes of all, a collective of all workers then. Memory   until it is written, or read the
-  /// next time. Throws   Error{wrong_context} in the scope of another strategy, and where it is synchronised on read
-  /// without an
+  /// what the aggregation makes of all, a collective of all workers then.
+  /// Memory   until it is written, or read the next time.
+  /// Throws   Error{wrong_context} in the scope of another strategy, and where it is synchronised on read without an
   ///          aggregation.
   [[nodiscard]] const T& value() const {
     const auto access = core().access();
@@ -111,8 +111,8 @@ class Variable {
   // every component is changed by what the aggregation makes of the rows of all: with the sum or mean, rows of one
   // index are added up for scatter_add and scatter_sub, and act one after the other in scatter_mul and scatter_div; the
   // mean divides each row by the number of replicas. Elsewhere: every component. In an update: the component that is
-  // updated. Throws   Error{invalid_argument} where the slices are not as IndexedSlices says, or none of a tensor of
-  // the
+  // updated.
+  // Throws   Error{invalid_argument} where the slices are not as IndexedSlices says, or none of a tensor of the
   //          variable's shape, and where integers are divided by 0; Error{not_supported} for a variable synchronised on
   //          read, and for scatter_min, scatter_max and scatter_update where the aggregation is sum or mean;
   //          Error{wrong_context} in a replica where it is none, and in the scope of another strategy; what the
@@ -264,7 +264,7 @@ class Variable {
 template <Structure T>
 std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vector<PerReplica<T>> values,
                                                            const CommunicationOptions& options) {
-  check_cross_replica("batch_reduce_to");
+  check_cross_replica("StrategyExtended::batch_reduce_to");
   group_.together([&] {
     detail::ReplicaLeaves all;
     for (PerReplica<T>& value : values) {
@@ -274,6 +274,15 @@ std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vec
       for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
       all.structure = all.structure * 31 + leaves.structure;
     }
+    all.paths = [&values] {
+      std::vector<std::string> paths;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        for (const std::string& path : detail::tensor_paths_of(values[i].values().front())) {
+          paths.push_back(std::string("value ").append(std::to_string(i)).append(path));
+        }
+      }
+      return paths;
+    };
     reduce_components({.function = StrategyFunction::batch_reduce_to, .op = op}, op, all, options);
   });
   std::vector<Mirrored<T>> reduced;
@@ -289,23 +298,6 @@ T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
 }
 
 namespace detail {
-/// call(i) in the update context of each of `components` components; what they return, in their order.
-template <class Call>
-auto update_each(std::size_t components, const Call& call) {
-  using Result = std::decay_t<std::invoke_result_t<Call, int>>;
-  std::vector<std::conditional_t<std::is_void_v<Result>, char, Result>> results;
-  for (std::size_t i = 0; i < components; ++i) {
-    StrategyContext context = current_context();
-    context.update_replica = static_cast<int>(i);
-    const ContextGuard guard(context);
-    if constexpr (std::is_void_v<Result>)
-      call(static_cast<int>(i));
-    else
-      results.push_back(call(static_cast<int>(i)));
-  }
-  if constexpr (!std::is_void_v<Result>) return results;
-}
-
 /// update(args...) here, or where this is a replica once for all of them, which all call.
 template <class Update, class... Args>
 auto update_for_all(const Update& update, const CallSite& where, Args&&... args) {
@@ -316,11 +308,27 @@ auto update_for_all(const Update& update, const CallSite& where, Args&&... args)
 }
 }  // namespace detail
 
+template <class Call>
+auto StrategyExtended::update_each(std::size_t components, const Call& call) const {
+  using Result = std::decay_t<std::invoke_result_t<Call, int>>;
+  std::vector<std::conditional_t<std::is_void_v<Result>, char, Result>> results;
+  for (std::size_t i = 0; i < components; ++i) {
+    const ContextGuard guard(update_context(static_cast<int>(i)));
+    if constexpr (std::is_void_v<Result>)
+      call(static_cast<int>(i));
+    else
+      results.push_back(call(static_cast<int>(i)));
+  }
+  if constexpr (!std::is_void_v<Result>) return results;
+}
+
 template <Leaf T, class Function, class... Args>
 auto StrategyExtended::update(const Variable<T>& variable, Function&& function, Args&&... args) {
+  check_update("StrategyExtended::update");
   if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
   const auto update_components = [&](const auto&... all) {
-    return detail::update_each(variable.components().size(), [&](int i) {
+    check_arguments("StrategyExtended::update", all...);
+    return update_each(variable.components().size(), [&](int i) {
       return std::invoke(function, variable.components()[static_cast<std::size_t>(i)], detail::component_of(all, i)...);
     });
   };
@@ -336,13 +344,22 @@ NonSlotDevices StrategyExtended::non_slot_devices(const Variable<T>&... variable
 
 template <class Function, class... Args>
 auto StrategyExtended::update_non_slot(const NonSlotDevices& where, Function&& function, Args&&... args) {
+  check_update("StrategyExtended::update_non_slot");
   check_non_slot(where);
   const std::size_t places = anywhere() ? 1 : where.devices.size();
   const auto update_places = [&](const auto&... all) {
-    return detail::update_each(places, [&](int i) { return std::invoke(function, detail::component_of(all, i)...); });
+    check_arguments("StrategyExtended::update_non_slot", all...);
+    return update_each(places,
+                       [&]([[maybe_unused]] int i) { return std::invoke(function, detail::component_of(all, i)...); });
   };
   return detail::update_for_all(update_places, CallSite{"StrategyExtended::update_non_slot", 0},
                                 std::forward<Args>(args)...);
+}
+
+template <Leaf T>
+const T& StrategyExtended::read_var(const Variable<T>& variable) const {
+  if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
+  return variable.value();
 }
 
 template <Leaf T>
@@ -353,7 +370,9 @@ std::optional<Variable<T>> StrategyExtended::value_container(const T& component)
 template <Leaf T>
 ContextGuard StrategyExtended::colocate_vars_with(const Variable<T>& variable) {
   if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
-  return ContextGuard(current_context());
+  check_update("StrategyExtended::colocate_vars_with");
+  if (current_context().replica != nullptr) return ContextGuard(current_context());
+  return strategy_->scope();
 }
 
 }  // namespace chorus

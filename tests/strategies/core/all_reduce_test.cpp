@@ -142,6 +142,21 @@ TEST_P(WithReplicas, Case80_ManyTensorsOfSeveralTypesKeepTheirPlaces) {
 }
 
 /// The sum of these numbers depends on the order they are added in, unless it is exact; between workers see Case206.
+TEST(AllReduce, Case76_ResultsAreTheSameForEverySizeOfPacks) {
+  for (const std::size_t bytes : {0U, 1U, 4U, 12U, 16U, 28U, 1000U}) {
+    MirroredStrategy strategy = mirrored(3, nullptr, {.bytes_per_pack = bytes});
+    const auto sums = strategy.run([] {
+      const auto mine = static_cast<float>(id() + 1);
+      return get_replica_context()->all_reduce(
+          ReduceOp::sum, std::tuple(std::vector<float>(3, mine), std::vector<float>(4, 10 * mine)));
+    });
+    for (const auto& [threes, fours] : sums.values()) {
+      EXPECT_EQ(threes, std::vector<float>(3, 6)) << bytes;
+      EXPECT_EQ(fours, std::vector<float>(4, 60)) << bytes;
+    }
+  }
+}
+
 TEST(AllReduce, Case55_ReproducibleSumsHaveTheSameBitsForEveryLayout) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> exponents(-30, 30);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -76,6 +78,102 @@ TEST(Extended, AUsersOpsReduceInAndOutsideOfTheReplicas) {
 
 TEST(Extended, NcclIsNotBuilt) {
   expect_error(ErrorCode::not_built, "without NCCL", [] { NcclAllReduce(); });
+  const CommunicationOptions nccl{.implementation = communication_implementation("NCCL")};
+  const auto refused = [](const auto& call) {
+    expect_error(ErrorCode::not_built, "CommunicationOptions::implementation: nccl", call);
+  };
+  refused([&] { mirrored(2, nullptr, nccl); });
+  for (const int replicas : {1, 2}) {
+    MirroredStrategy strategy = mirrored(replicas);
+    refused([&] { strategy.run({.communication = nccl}, [] { ADD_FAILURE() << "was called"; }); });
+    refused([&] { strategy.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1, nccl); }); });
+    const auto ones = strategy.run([] { return 1; });
+    refused([&] { std::ignore = strategy.extended().reduce_to(ReduceOp::sum, ones, nccl); });
+  }
+}
+
+TEST(Extended, CallsOfTheLowerLevelAreThoseOfTheStrategy) {
+  MirroredStrategy strategy = mirrored(2);
+  MirroredStrategy other = mirrored(2);
+  const auto scope = strategy.scope();
+  const auto ids = strategy.extended().call_for_each_replica([](int add) { return id() + add; },
+                                                             per_replica<int>(strategy, {10, 20}));
+  EXPECT_THAT(ids.values(), ElementsAre(10, 21));
+  strategy.extended().call_for_each_replica([] { std::ignore = id(); });
+  const Variable<double> v(2, {.aggregation = VariableAggregation::sum});
+  EXPECT_EQ(strategy.extended().read_var(v), 2);
+  const Variable<double> on_read(
+      1, {.synchronization = VariableSynchronization::on_read, .aggregation = VariableAggregation::sum});
+  EXPECT_EQ(strategy.extended().read_var(on_read), 2) << "the sum of both components";
+  EXPECT_EQ(strategy.run([&] { return strategy.extended().read_var(on_read); })[1], 1);
+  expect_error(ErrorCode::invalid_argument, "belongs to the mirrored strategy",
+               [&] { std::ignore = other.extended().read_var(v); });
+}
+
+TEST(Extended, Case7_StrategiesDoNotMixInTheLowerLevel) {
+  MirroredStrategy strategy = mirrored(2);
+  MirroredStrategy other = mirrored(2);
+  std::optional<Variable<double>> v;
+  {
+    const auto scope = strategy.scope();
+    v.emplace(1.0);
+  }
+  StrategyExtended& extended = strategy.extended();
+  const auto ones = strategy.run([] { return 1; });
+  const NonSlotDevices where = extended.non_slot_devices(*v);
+  const auto never = [](const auto&... /*values*/) { ADD_FAILURE() << "was called"; };
+  const auto expect_refused = [&](const auto& call) {
+    expect_error(ErrorCode::wrong_context, "mixing different strategy objects", [&] {
+      const auto scope = other.scope();
+      call();
+    });
+    expect_error(ErrorCode::wrong_context, "mixing different strategy objects", [&] {
+      const auto scope = DefaultStrategy::instance().scope();
+      call();
+    });
+    expect_error(ErrorCode::wrong_context, "called in a replica of the mirrored strategy", [&] { other.run(call); });
+  };
+  expect_refused([&] { std::ignore = extended.reduce_to(ReduceOp::sum, ones); });
+  expect_refused([&] { std::ignore = extended.batch_reduce_to(ReduceOp::sum, std::vector{ones}); });
+  expect_refused([&] { std::ignore = extended.broadcast_to(1); });
+  expect_refused([&] { extended.update(*v, never); });
+  expect_refused([&] { extended.update_non_slot(where, never); });
+  expect_refused([&] { std::ignore = extended.colocate_vars_with(*v); });
+}
+
+TEST(Extended, Case130_UpdatesOutsideOfScopesAreInTheContextOfTheStrategy) {
+  MirroredStrategy strategy = mirrored(2);
+  std::optional<Variable<double>> v;
+  {
+    const auto scope = strategy.scope();
+    v.emplace(1.0);
+  }
+  const auto in_context = [&](const auto&... /*component*/) {
+    return &get_strategy() == &strategy && in_cross_replica_context() && get_replica_context() == nullptr;
+  };
+  const auto updated = strategy.extended().update(*v, in_context);
+  EXPECT_THAT(updated, ElementsAre(true, true));
+  const NonSlotDevices where = strategy.extended().non_slot_devices(*v);
+  EXPECT_THAT(strategy.extended().update_non_slot(where, in_context), ElementsAre(true, true));
+  EXPECT_FALSE(has_strategy()) << "as before";
+  const Variable<double> plain(1.0);
+  const auto of_default = [&](const double& /*component*/) {
+    return &get_strategy() == &DefaultStrategy::instance() && get_replica_context() == nullptr;
+  };
+  EXPECT_THAT(DefaultStrategy::instance().extended().update(plain, of_default), ElementsAre(true));
+}
+
+TEST(Extended, Case131_VariablesAreColocatedOutsideOfScopes) {
+  MirroredStrategy strategy = mirrored(2);
+  std::optional<Variable<double>> v;
+  {
+    const auto scope = strategy.scope();
+    v.emplace(1.0);
+  }
+  const auto scope = strategy.extended().colocate_vars_with(*v);
+  const Variable<double> beside(0.0);
+  EXPECT_EQ(&beside.strategy(), &strategy);
+  EXPECT_EQ(beside.components().size(), 2U);
 }
 
 }  // namespace

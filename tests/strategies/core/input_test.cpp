@@ -4,6 +4,8 @@
 #include <chorus/strategies/array_dataset.hpp>
 #include <chorus/strategies/default_strategy.hpp>
 
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -42,6 +44,19 @@ TEST(StrategyInput, Case109_NotInAReplica) {
     expect_error(ErrorCode::wrong_context, "distribute_dataset",
                  [&] { std::ignore = strategy.distribute_dataset(range(4).batch(2)); });
   });
+  const auto data = strategy.distribute_dataset(range(4).batch(2));
+  auto iterator = data.iterate();
+  strategy.run([&] {
+    const std::string who = "called in replica " + std::to_string(id()) + " of the mirrored strategy";
+    expect_error(ErrorCode::wrong_context, "DistributedIterator::next: " + who, [&] { std::ignore = iterator.next(); });
+    expect_error(ErrorCode::wrong_context, "DistributedDataset::begin: " + who, [&] { std::ignore = data.begin(); });
+  });
+  EXPECT_THAT(iterator.next()->batches()[0], ElementsAre(0)) << "nothing was taken";
+  const auto in_a_merge = strategy.run([&] {
+    return get_replica_context()->merge_call([&](Strategy& /*merged*/) { return iterator.next()->global_size(); });
+  });
+  EXPECT_EQ(in_a_merge[1], 2U);
+  EXPECT_FALSE(iterator.next()) << "one step was taken for both replicas";
 }
 
 TEST(StrategyInput, Case110_ValuesFromAFunction) {

@@ -56,6 +56,16 @@ TEST(Losses, Case196_WrongSizesAndContexts) {
   expect_error(ErrorCode::wrong_context, "scale_regularization", [] { std::ignore = scale_regularization(6.0F); });
 }
 
+template <class T>
+concept HasAShare = requires(T loss) {
+  scale_regularization(loss);
+};
+
+TEST(Losses, IntegersHaveNoShares) {
+  static_assert(HasAShare<float> && HasAShare<double>);
+  static_assert(!HasAShare<int> && !HasAShare<std::size_t> && !HasAShare<bool>, "7 of 3 replicas would be 2 each");
+}
+
 TEST(Losses, Case197_LossesAreSummed) { EXPECT_EQ(get_loss_reduction(), ReduceOp::sum); }
 
 TEST(Metrics, AreOfAllReplicasAndAllSteps) {

@@ -2,13 +2,17 @@
 // What a program may do wrong, and what it is told: nothing of it reads or writes memory that is not its own.
 #include "core/replicas.hpp"
 
+#include <chorus/strategies/default_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -37,6 +41,56 @@ TEST(Misuse, ValuesOfAnotherNumberOfReplicas) {
   const auto scope = two.scope();
   const Variable<Values> v(Values{0});
   expect_error(ErrorCode::invalid_argument, "1 values for 2", [&] { v.assign(per_replica<Values>(one, {{1}})); });
+}
+
+TEST(Misuse, ArgumentsOfAnotherNumberOfReplicas) {
+  MirroredStrategy two = mirrored(2);
+  MirroredStrategy four = mirrored(4);
+  const auto few = per_replica<Values>(two, {{1}, {2}});
+  const auto take = [](const auto&... /*values*/) {};
+  const auto reads = [&](const auto& argument) {
+    expect_error(ErrorCode::invalid_argument, "Strategy::run: 2 components of 4 local replicas",
+                 [&] { four.run(take, 1, argument); });
+  };
+  reads(few);
+  reads(std::tuple(1, few));
+  reads(std::pair(few, 1));
+  reads(std::vector{few});
+  reads(std::map<std::string, PerReplica<Values>>{{"a", few}});
+  reads(per_replica<PerReplica<Values>>(four, {few, few, few, few}));
+  expect_error(ErrorCode::invalid_argument, "Strategy::run: 4 components of 2 local",
+               [&] { two.run(take, four.extended().broadcast_to(1)); });
+  expect_error(ErrorCode::invalid_argument, "Strategy::run: 2 components of 1 local",
+               [&] { DefaultStrategy::instance().run(take, few); });
+  EXPECT_EQ(
+      four.run([](const auto& part) { return std::get<0>(part); }, std::tuple(per_replica<int>(four, {5, 6, 7, 8})))[3],
+      8)
+      << "works again";
+}
+
+TEST(Misuse, UpdatesWithValuesOfAnotherNumberOfReplicas) {
+  MirroredStrategy two = mirrored(2);
+  MirroredStrategy four = mirrored(4);
+  const auto few = per_replica<Values>(two, {{1}, {2}});
+  const auto scope = four.scope();
+  const Variable<Values> v(Values{0});
+  const auto never = [](const auto&... /*values*/) { ADD_FAILURE() << "was called"; };
+  const char* const text = "2 components of 4 local";
+  expect_error(ErrorCode::invalid_argument, text, [&] { four.extended().update(v, never, few); });
+  const NonSlotDevices where = four.extended().non_slot_devices(v);
+  expect_error(ErrorCode::invalid_argument, text, [&] { four.extended().update_non_slot(where, never, few); });
+  expect_error(ErrorCode::invalid_argument, text, [&] { four.run([&] { four.extended().update(v, never, few); }); });
+  const auto merge = [&](Strategy& /*merged*/) { return few; };
+  expect_error(ErrorCode::invalid_argument, "merge_call: 2 components of 4 local",
+               [&] { four.run([&] { return get_replica_context()->merge_call(merge); }); });
+}
+
+TEST(Misuse, ARunInTheFunctionOfAMergeCall) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto run_again = [](Strategy& merged) { merged.run([] { ADD_FAILURE() << "was called"; }); };
+  expect_error(ErrorCode::wrong_context, "Strategy::run: called in the function of a merge_call",
+               [&] { strategy.run([&] { get_replica_context()->merge_call(run_again); }); });
+  EXPECT_EQ(strategy.run(id)[1], 1);
 }
 
 TEST(Misuse, ShapesThatAreNotTheVariables) {

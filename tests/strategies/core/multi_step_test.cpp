@@ -123,27 +123,36 @@ TEST(Update, Case133_NonSlotDevicesAreWhereVariablesLie) {
   EXPECT_EQ(of_default.variable, "a");
 }
 
+/// The function of an update: which one it is, and what it is given.
+int number_and_value(int value) {
+  EXPECT_TRUE(in_cross_replica_context());
+  EXPECT_EQ(get_replica_context(), nullptr);
+  return 10 * *current_context().update_replica + value;
+}
+
 TEST(Update, NonSlotUpdatesAreOncePerDevice) {
   MirroredStrategy strategy = mirrored(3);
   StrategyExtended& extended = strategy.extended();
   const auto scope = strategy.scope();
   const Variable<int> v(0, {.name = "v"});
   const auto places = extended.non_slot_devices(v);
-  const auto update = [](int value) {
-    EXPECT_TRUE(in_cross_replica_context());
-    EXPECT_EQ(get_replica_context(), nullptr);
-    return 10 * *current_context().update_replica + value;
-  };
-  EXPECT_THAT(extended.update_non_slot(places, update, per_replica<int>(strategy, {1, 2, 3})), ElementsAre(1, 12, 23));
+  EXPECT_THAT(extended.update_non_slot(places, number_and_value, per_replica<int>(strategy, {1, 2, 3})),
+              ElementsAre(1, 12, 23));
   int calls = 0;
   strategy.run([&] {
     extended.update_non_slot(
         places, [&](int) { ++calls; }, id());
   });
   EXPECT_EQ(calls, 3) << "once for all replicas, for each device";
+}
+
+TEST(Update, NonSlotUpdatesAreForDevicesOfTheStrategy) {
+  MirroredStrategy strategy = mirrored(3);
+  const Variable<int> v(0, {.name = "v"});
+  const auto places = strategy.extended().non_slot_devices(v);
   CentralStorageStrategy central(some_devices(3));
   expect_error(ErrorCode::invalid_argument, "non_slot_devices", [&] {
-    extended.update_non_slot(
+    strategy.extended().update_non_slot(
         {}, [](int) {}, 1);
   });
   expect_error(ErrorCode::invalid_argument, "central storage", [&] {
@@ -151,8 +160,7 @@ TEST(Update, NonSlotUpdatesAreOncePerDevice) {
         places, [](int) {}, 1);
   });
   Strategy& of_default = DefaultStrategy::instance();
-  const Variable<int> other(0, {.name = "a"});
-  EXPECT_THAT(of_default.extended().update_non_slot(of_default.extended().non_slot_devices(other), update, 7),
+  EXPECT_THAT(of_default.extended().update_non_slot(of_default.extended().non_slot_devices(v), number_and_value, 7),
               ElementsAre(7));
 }
 

@@ -5,7 +5,10 @@
 #include <chorus/strategies/strategy.hpp>
 
 #include <cmath>
+#include <limits>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -25,7 +28,7 @@ std::vector<double> after_a_step(int replicas, const GradientOptions& options) {
 
 TEST(Optimizers, Case137_GradientsAreAddedAndClippedBeforeOrAfter) {
   EXPECT_THAT(after_a_step(2, {}), Each(-3));
-  EXPECT_THAT(after_a_step(2, {.clipping = Clipping::before_reduction}), Each(-2));
+  EXPECT_THAT(after_a_step(2, {.clipping = Clipping::before_reduction, .clip_norm = 1}), Each(-2));
   EXPECT_THAT(after_a_step(2, {.clipping = Clipping::after_reduction, .clip_norm = 2}), Each(-2));
   EXPECT_THAT(after_a_step(2, {.communication = {.reproducible = true}}), Each(-3));
   EXPECT_THAT(after_a_step(2, {.aggregate = false}), testing::ElementsAre(-1, -2));
@@ -36,6 +39,40 @@ TEST(Optimizers, LengthsToClipToArePositive) {
     expect_error(ErrorCode::invalid_argument, "clip_norm is",
                  [&] { after_a_step(2, {.clipping = Clipping::after_reduction, .clip_norm = wrong}); });
   }
+}
+
+TEST(Optimizers, ClippingHasALengthAndALengthIsForClipping) {
+  expect_error(ErrorCode::invalid_argument, "clip_norm without clipping", [] { after_a_step(2, {.clip_norm = 1}); });
+  for (const Clipping clipping : {Clipping::before_reduction, Clipping::after_reduction}) {
+    expect_error(ErrorCode::invalid_argument, "clipping without a clip_norm",
+                 [&] { after_a_step(2, {.clipping = clipping}); });
+  }
+}
+
+TEST(Optimizers, NumbersThatTheyCannotWorkWith) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  const std::tuple variables{Variable<double>(0.0)};
+  const double none = std::nan("");
+  const auto sgd = [&](const char* option, const SgdOptions& options) {
+    expect_error(ErrorCode::invalid_argument, std::string("Sgd: ") + option, [&] { Sgd(variables, options); });
+  };
+  const auto adam = [&](const char* option, const AdamOptions& options) {
+    expect_error(ErrorCode::invalid_argument, std::string("Adam: ") + option, [&] { Adam(variables, options); });
+  };
+  for (const double rate : {-1.0, none, std::numeric_limits<double>::infinity()}) {
+    sgd("learning_rate is", {.learning_rate = rate});
+    adam("learning_rate is", {.learning_rate = rate});
+    adam("epsilon is", {.epsilon = rate});
+  }
+  for (const double share : {-0.1, 2.0, none}) {
+    sgd("momentum is", {.momentum = share});
+    adam("beta_1 is", {.beta_1 = share});
+    adam("beta_2 is", {.beta_2 = share});
+  }
+  adam("beta_1 is 1", {.beta_1 = 1});
+  Sgd(variables, {.learning_rate = 0, .momentum = 1});
+  Adam(variables, {.learning_rate = 0, .beta_1 = 0, .beta_2 = 0, .epsilon = 0});
 }
 
 TEST(Optimizers, ReproducibleAveragesAreDivided) {

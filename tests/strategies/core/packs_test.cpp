@@ -37,10 +37,10 @@ TEST(Packs, Case77_TheLimitHoldsWherePacksThereOvershoot) {
   EXPECT_EQ(packed({128, 32, 800, 4}, 200), (Sizes{{128, 32}, {800}, {4}})) << "there {128, 32, 800}, {4}";
 }
 
-TEST(Packs, Case76_TensorsOfOneTypeArePackedWhateverTheirSizes) {
+TEST(Packs, Case76_TensorsOfThreeAndFourElementsMakeOnePackOrTwo) {
   using Sizes = std::vector<std::vector<std::size_t>>;
   EXPECT_EQ(packed({3, 4}, 0), (Sizes{{3, 4}}));
-  EXPECT_EQ(packed({3, 4}, 4), (Sizes{{3}, {4}}));
+  EXPECT_EQ(packed({3, 4}, 4), (Sizes{{3}, {4}})) << "as there with num_packs = 2";
   EXPECT_EQ(packed({3, 0, 4}, 4), (Sizes{{3, 0}, {4}}));
 }
 

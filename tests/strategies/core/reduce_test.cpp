@@ -95,6 +95,35 @@ TEST(Reduce, Case47_WrongAxesAreRefused) {
   });
 }
 
+template <class Axis>
+concept TakesAxis = requires(Strategy& strategy, const PerReplica<MatrixXf>& values, Axis axis) {
+  strategy.reduce(ReduceOp::sum, values, axis);
+};
+template <class Axis>
+concept GathersAlong = requires(Strategy& strategy, const PerReplica<MatrixXf>& values, Axis axis) {
+  strategy.gather(values, axis);
+};
+
+TEST(Reduce, Case47_AnAxisIsAWholeNumber) {
+  static_assert(TakesAxis<int> && GathersAlong<int>);
+  static_assert(!TakesAxis<double> && !TakesAxis<float> && !GathersAlong<double> && !GathersAlong<float>);
+}
+
+TEST(Reduce, Case49_WhatIsTheSameEverywhereHasThoseReductionsOnlyThatReplicasHave) {
+  for (const int replicas : {1, 2}) {
+    MirroredStrategy strategy = mirrored(replicas);
+    const auto scope = strategy.scope();
+    const Variable<int> v(5);
+    expect_error(ErrorCode::invalid_argument, "Strategy::reduce: strategies reduce by sum, average, min or max only",
+                 [&] { std::ignore = strategy.reduce(ReduceOp::product, 5.0); });
+    expect_error(ErrorCode::invalid_argument, "Strategy::reduce: the average of int32",
+                 [&] { std::ignore = strategy.reduce(ReduceOp::average, std::tuple(1.0, 5)); });
+    expect_error(ErrorCode::invalid_argument, "the average of int32",
+                 [&] { std::ignore = strategy.reduce(ReduceOp::average, v); });
+    EXPECT_EQ(strategy.reduce(ReduceOp::max, 5), 5);
+  }
+}
+
 TEST(Reduce, Case49_WhatIsTheSameEverywhere) {
   MirroredStrategy strategy = mirrored(4);
   EXPECT_EQ(strategy.reduce(ReduceOp::average, 5.0), 5.0);
@@ -156,6 +185,22 @@ TEST(Reduce, StructuresLeafByLeafAndShapesAsTheyMustBe) {
   });
 }
 
+TEST(Reduce, MessagesNameTheCallAndTheLeaf) {
+  MirroredStrategy strategy = mirrored(2);
+  using Pair = std::tuple<float, std::map<std::string, std::vector<int>>>;
+  const auto values = per_replica<Pair>(strategy, {{1, {{"a", {1}}, {"b", {1}}}}, {2, {{"a", {1}}, {"b", {1, 2}}}}});
+  const std::string differ =
+      " of [1][b]: replica 0 has int32 elements of shape (1), replica 1 int32 of shape (2): only equal shapes";
+  expect_error(ErrorCode::invalid_argument, "Strategy::reduce" + differ,
+               [&] { std::ignore = strategy.reduce(ReduceOp::sum, values); });
+  expect_error(ErrorCode::invalid_argument, "reduce_to" + differ,
+               [&] { std::ignore = strategy.extended().reduce_to(ReduceOp::sum, values); });
+  const auto equal = strategy.run([] { return Pair(1, {{"a", {1}}}); });
+  expect_error(ErrorCode::invalid_argument, "batch_reduce_to of value 1[1][b]: replica 0 has", [&] {
+    std::ignore = strategy.extended().batch_reduce_to(ReduceOp::sum, std::vector{equal, values});
+  });
+}
+
 TEST(Gather, Case58_AlongEitherAxis) {
   MirroredStrategy strategy = mirrored(2);
   MatrixXf left(2, 1);
@@ -175,6 +220,25 @@ TEST(Gather, Case59_OtherDimensionsMustBeEqual) {
   MirroredStrategy strategy = mirrored(2);
   const auto values = per_replica<MatrixXf>(strategy, {MatrixXf::Ones(1, 2), MatrixXf::Ones(1, 3)});
   expect_error(ErrorCode::invalid_argument, "do not go together", [&] { std::ignore = strategy.gather(values, 0); });
+}
+
+TEST(Gather, Case59_MessagesNameReplicasAndTheirShapes) {
+  MirroredStrategy strategy = mirrored(4);
+  const auto shapes = [](int number) { return MatrixXf(MatrixXf::Ones(1 + number, number == 2 ? 3 : 2)); };
+  const auto values = per_replica<MatrixXf>(strategy, {shapes(0), shapes(1), shapes(2), shapes(3)});
+  const std::string text =
+      ": the tensors of replica 0, of shape (1, 2), and of replica 2, of shape (3, 3), do not go together";
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather" + text,
+               [&] { std::ignore = strategy.gather(values, 0); });
+  expect_error(ErrorCode::invalid_argument, "ReplicaContext::all_gather" + text, [&] {
+    strategy.run([](const MatrixXf& mine) { return get_replica_context()->all_gather(mine, 0); }, values);
+  });
+}
+
+TEST(Gather, Case59_SingleValuesHaveNoDimension) {
+  static_assert(detail::every_leaf<detail::HasDimensions, std::tuple<std::vector<float>, MatrixXf>>());
+  static_assert(!detail::every_leaf<detail::HasDimensions, float>(), "gather(scalars) does not compile");
+  static_assert(!detail::every_leaf<detail::HasDimensions, std::tuple<std::vector<float>, double>>());
 }
 
 TEST(Gather, Case61_WhatIsNotDistributedComesBack) {

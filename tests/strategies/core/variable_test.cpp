@@ -132,6 +132,11 @@ TEST(Variable, Case128_AssigningFromOutsideReachesEveryReplica) {
   EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), Each(5));
   v.assign(per_replica<float>(strategy, {1, 2, 3}));
   EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), ElementsAre(1, 2, 3));
+  const auto scope = strategy.scope();
+  v.assign(6);
+  EXPECT_EQ(v.value(), 6) << "in a scope, too";
+  EXPECT_THAT(v.components(), Each(6));
+  EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), Each(6));
 }
 
 TEST(Variable, Case130_AnUpdateIsOfEveryComponentOnce) {
@@ -171,6 +176,16 @@ TEST(Variable, Case134_ReplicasMakeTheSameVariables) {
   };
   expect_error(ErrorCode::mismatch, "\"w\" of float32 (2), replica 1 makes \"w\" of float32 (3)",
                [&] { strategy.run(different); });
+}
+
+TEST(Variable, Case134_AReplicaThatMakesNoneIsNamed) {
+  MirroredStrategy strategy = mirrored(3);
+  const auto one_skips = [] {
+    if (id() != 1) std::ignore = Variable<float>(0, {.name = "w"});
+  };
+  expect_error(ErrorCode::mismatch, "replica 0 to the making of a variable, replica 1 to the end of the function",
+               [&] { strategy.run(one_skips); });
+  EXPECT_EQ(strategy.run([] { return Variable<float>(4).value(); })[2], 4) << "works again";
 }
 
 TEST(Variable, OptionsThatContradictEachOtherAreRefused) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -171,6 +172,49 @@ TEST(Uneven, BatchesThatAreKnownNeedNoAgreement) {
     EXPECT_FALSE(iterator.next());
     return 0;
   });
+}
+
+TEST(Uneven, StepsWithoutRowsOnAnyWorkerAreLeftOut) {
+  const auto uncounted = range(12).batch(4).with_batch_size(std::nullopt);  // 2, 2 and 0 rows of each batch
+  for (const UnevenPolicy policy : {UnevenPolicy::pad, UnevenPolicy::stop_all, UnevenPolicy::error}) {
+    const InputOptions options{.shard_policy = AutoShardPolicy::off, .uneven = policy};
+    const auto epochs = epochs_of(uncounted, 3, 1, options);
+    EXPECT_EQ(steps_of(epochs), 6U);
+    for (const auto& epoch : epochs) {
+      EXPECT_THAT(epoch.global_sizes, Each(6U));
+      EXPECT_THAT(epoch.steps[2], ElementsAre(Numbers{4, 5})) << "the first after those of the first batch";
+    }
+  }
+  for (const UnevenPolicy policy :
+       {UnevenPolicy::pad, UnevenPolicy::stop_all, UnevenPolicy::drop, UnevenPolicy::error}) {
+    for (const int workers : {1, 3}) {
+      const auto epochs = epochs_of_function<Numbers>(
+          [](const InputContext&) {
+            return make_generator_dataset([] {
+              return [at = 0]() mutable -> std::optional<Numbers> {
+                ++at;  // rows in steps 1, 2, 5 and 7; none in 3, 4, 6 and 8
+                if (at > 8) return std::nullopt;
+                return at == 1 || at == 2 || at == 5 || at == 7 ? Numbers{at, at} : Numbers{};
+              };
+            });
+          },
+          workers, 1, {.uneven = policy});
+      EXPECT_THAT(epochs[0].steps, ElementsAre(ElementsAre(Numbers{1, 1}), ElementsAre(Numbers{2, 2}),
+                                               ElementsAre(Numbers{5, 5}), ElementsAre(Numbers{7, 7})));
+      EXPECT_EQ(steps_of(epochs), 4U);
+    }
+  }
+}
+
+TEST(Uneven, StepsThatMayBeLeftOutAreNotCounted) {
+  const auto counted = range(12).batch(4);
+  const InputOptions options{.shard_policy = AutoShardPolicy::off};
+  const auto cardinalities = test::on_workers(3, 1, [&](const ReplicaLayout& layout, const auto& comm) {
+    const DistributedDataset<Numbers> unknown(counted.with_batch_size(std::nullopt), layout, comm, options);
+    return unknown.cardinality() == Cardinality::unknown();
+  });
+  EXPECT_THAT(cardinalities, Each(true));
+  EXPECT_EQ(DistributedDataset<Numbers>(counted, {1, 0, 3}).cardinality(), Cardinality::known(3));
 }
 
 TEST(Uneven, StructuresOfAnyKindArePadded) {

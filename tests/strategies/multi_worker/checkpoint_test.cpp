@@ -195,7 +195,7 @@ void expect_error_everywhere(ErrorCode code, const std::string& text, const Call
   for (const auto& other : all) EXPECT_STREQ(other.data(), mine.data());
 }
 
-TEST(MultiWorkerCheckpoint, Case56_WhereTheChiefFailsAllDoAndNothingHangs) {
+TEST(MultiWorkerCheckpoint, C56_WhereTheChiefFailsAllDoAndNothingHangs) {
   const SharedFolder folder;
   MultiWorkerMirroredStrategy strategy = workers(Communicator::world(), 2);
   const auto scope = strategy.scope();
@@ -224,7 +224,7 @@ TEST(MultiWorkerCheckpoint, Case56_WhereTheChiefFailsAllDoAndNothingHangs) {
   EXPECT_EQ(mean.result(), 1);
 }
 
-TEST(MultiWorkerCheckpoint, Case14_WorkersThatSaveDifferentThingsAreTold) {
+TEST(MultiWorkerCheckpoint, C14_WorkersThatSaveDifferentThingsAreTold) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   const SharedFolder folder;
   MultiWorkerMirroredStrategy strategy = workers(Communicator::world(), 1);

@@ -45,8 +45,43 @@ TEST_P(MultiWorker, Case59_ALeafWhoseShapesDifferBetweenWorkersIsNamedOnAll) {
   const auto unequal = several.run([] {
     return std::tuple(std::vector<int>(1), Tensor<int, 2>({1, static_cast<std::size_t>(1 + job_rank())}));
   });
-  expect_error(ErrorCode::invalid_argument, "Strategy::gather of [1]: tensors of shapes (",
+  const std::string text = " of [1]: the tensors of replica 0, of shape (1, 1), and of replica " +
+                           std::to_string(GetParam()) + ", of shape (1, 2), do not go together";
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather" + text,
                [&] { std::ignore = several.gather(unequal, 0); });
+  expect_error(ErrorCode::invalid_argument, "ReplicaContext::all_gather" + text, [&] {
+    std::ignore = several.run([](const auto& mine) { return get_replica_context()->all_gather(mine, 0); }, unequal);
+  });
+}
+
+TEST_P(MultiWorker, Case59_ReplicasOfOneWorkerWhoseShapesDifferAreNamedOnAll) {
+  if (GetParam() == 1) GTEST_SKIP() << "needs two replicas on a worker";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto last = static_cast<std::size_t>(replicas() - 1);
+  const auto unequal = several.run([&] {
+    const auto mine = static_cast<std::size_t>(id());
+    return Tensor<int, 2>({1 + mine, mine == last ? 3U : 2U});
+  });
+  const std::string text =
+      "and of replica " + std::to_string(last) + ", of shape (" + std::to_string(last + 1) + ", 3)";
+  expect_error(ErrorCode::invalid_argument, text, [&] { std::ignore = several.gather(unequal, 0); });
+  expect_works(several);
+}
+
+TEST_P(MultiWorker, Case59_TensorsOfDifferentRanksAreRefusedOnEveryWorker) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto gather = [&] {
+    if (job_rank() == 1) {
+      std::ignore = several.gather(several.run([] { return Tensor<int, 2>({1, 2}); }), 0);
+    } else {
+      std::ignore = several.gather(several.run([] { return std::vector<int>(2); }), 0);
+    }
+  };
+  const std::string text =
+      "replica 0, of shape (2), and of replica " + std::to_string(GetParam()) + ", of shape (1, 2)";
+  expect_error(ErrorCode::invalid_argument, text, gather);
+  expect_works(several);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "core/replicas.hpp"
 
 #include <chorus/float16.hpp>
+#include <chorus/strategies/array_dataset.hpp>
 #include <chorus/strategies/metrics.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
@@ -185,6 +186,34 @@ TEST_P(MultiWorker, Case59_ShapesThatDoNotGoTogetherAreRefusedOnEveryWorker) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   const auto unequal = several.run([] { return std::vector<float>(static_cast<std::size_t>(1 + job_rank())); });
   EXPECT_THROW(std::ignore = several.reduce(ReduceOp::sum, unequal), Error);
+}
+
+TEST_P(MultiWorker, StepsWithoutRowsOnAnyWorkerAreLeftOut) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto replicas_here = static_cast<std::size_t>(GetParam());
+  const auto batches = range(8).batch(2).with_batch_size(std::nullopt);  // two slices with rows of each, the rest empty
+  for (const UnevenPolicy policy : {UnevenPolicy::pad, UnevenPolicy::error}) {
+    if (policy == UnevenPolicy::error && replicas_here > 1) continue;
+    std::size_t rows = 0;
+    for (const auto& step :
+         several.distribute_dataset(batches, {.shard_policy = AutoShardPolicy::off, .uneven = policy})) {
+      EXPECT_GT(step.global_size(), 0U);
+      for (const std::size_t own : step.local_sizes()) rows += own;
+    }
+    EXPECT_EQ(rows, 8U) << "all of them";
+  }
+}
+
+TEST_P(MultiWorker, AnArgumentOfAnotherNumberOfReplicasEndsTheCallOnEveryWorker) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const bool last = job_rank() == job_size() - 1;
+  const int local = GetParam() + (last ? 1 : 0);
+  const PerReplica<int> values({.workers = job_size(), .worker = job_rank(), .local_replicas = local},
+                               std::vector<int>(static_cast<std::size_t>(local)));
+  const ErrorCode code = last ? ErrorCode::invalid_argument : ErrorCode::revoked;
+  expect_error(code, std::to_string(GetParam() + 1) + " components of " + std::to_string(GetParam()),
+               [&] { several.run([](int) {}, values); });
+  expect_works(several);
 }
 
 TEST_P(MultiWorker, Case115_VariablesBeginAsOnTheChief) {

@@ -33,6 +33,25 @@ struct HoldsDistributed<std::vector<T, Allocator>> : HoldsDistributed<T> {};
 template <class Key, class T, class Compare, class Allocator>
 struct HoldsDistributed<std::map<Key, T, Compare, Allocator>> : HoldsDistributed<T> {};
 
+/// Calls check(number of components) for each DistributedValues that `argument` is or holds.
+template <class T, class Check>
+void for_each_distributed(const T& argument, const Check& check) {
+  if constexpr (Distributed<T>) {
+    check(argument.values().size());
+    if constexpr (Distributed<typename T::value_type>) {
+      for (const auto& part : argument.values()) for_each_distributed(part, check);
+    }
+  } else if constexpr (!HoldsDistributed<T>::value) {
+    return;
+  } else if constexpr (is_tuple<T>) {
+    std::apply([&](const auto&... parts) { (for_each_distributed(parts, check), ...); }, argument);
+  } else if constexpr (is_map<T>) {
+    for (const auto& [key, part] : argument) for_each_distributed(part, check);
+  } else {
+    for (const auto& part : argument) for_each_distributed(part, check);
+  }
+}
+
 /// The argument as the local replica `replica` gets it: its component where it is distributed, a copy with the
 /// components in their places where those are inside of a structure, and else the argument itself.
 template <class T>

@@ -32,6 +32,7 @@ struct Division {
   std::vector<std::size_t> sizes = {};
   Slices slices = {};
   LocalPlan plan = {};
+  bool may_lack_rows = false;  ///< some of the plan's steps, which are left out: the batches' lengths are not known
   /// The rows of each of its batches, where they never vary.
   std::optional<std::size_t> batch_rows = {};
 };

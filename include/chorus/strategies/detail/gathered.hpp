@@ -25,6 +25,7 @@ struct Gathering {
     std::vector<TensorRef> components = {};
     std::function<TensorRef(const Shape&)> make = {};
   };
+  const char* function = "";  ///< what is called, for messages
   std::vector<Part> parts = {};
   /// The structure_number where workers can differ: none of a single tensor.
   std::optional<std::uint64_t> structure = {};
@@ -58,12 +59,12 @@ auto nothing_gathered(const T& structure) {
       structure);
 }
 
-/// What gathers `components`, of the replicas from number `first_replica` on, to `gathered`, their nothing_gathered.
-/// Throws   Error{mismatch} where their structures differ.
+/// What gathers `components`, of the replicas from number `first_replica` on, to `gathered`, their nothing_gathered,
+/// for a call of `function`. Throws   Error{mismatch} where their structures differ.
 template <Structure T, class G>
-Gathering gathering_of(std::span<T> components, int first_replica, G& gathered) {
-  Gathering gathering;
-  for (std::vector<TensorRef>& leaf : leaves_of_components(components, first_replica, "Strategy::gather").tensors) {
+Gathering gathering_of(const char* function, std::span<T> components, int first_replica, G& gathered) {
+  Gathering gathering{.function = function};
+  for (std::vector<TensorRef>& leaf : leaves_of_components(components, first_replica, function).tensors) {
     gathering.parts.push_back({std::move(leaf), {}});
   }
   std::size_t next = 0;

@@ -45,6 +45,8 @@ struct LocalCounts {
 /// Called by all workers when they have made their data: rethrows `failure`, and on the workers that have none throws
 /// Error{invalid_argument} with the text of those that do.
 CHORUS_API void agree_on_start(const std::optional<Communicator>& comm, const std::exception_ptr& failure);
+/// Throws   Error{wrong_context} in a replica: one call takes the batches of all of them.
+CHORUS_API void check_takes_steps(const char* function);
 /// The text of an exception; that of none is empty.
 [[nodiscard]] CHORUS_API std::string text_of(const std::exception_ptr& failure);
 
@@ -56,10 +58,9 @@ class CHORUS_API StepAgreement {
   StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
                 const LocalPlan& plan);
 
-  /// The rows of the next step on all replicas; none where the data end.
+  /// The rows of the next step on all replicas, 0 where it is to be left out; none where the data end.
   /// Order    collective over the workers, called by the thread that consumes.
-  /// Throws   Error{invalid_argument} where another worker has failed, or where UnevenPolicy::error forbids what is
-  /// left.
+  /// Throws   Error{invalid_argument} where another worker has failed, or UnevenPolicy::error forbids what is left.
   [[nodiscard]] std::optional<std::size_t> agree(const LocalCounts& counts);
 
  private:
