@@ -179,7 +179,7 @@ TEST(Uneven, StepsWithoutRowsOnAnyWorkerAreLeftOut) {
   for (const UnevenPolicy policy : {UnevenPolicy::pad, UnevenPolicy::stop_all, UnevenPolicy::error}) {
     const InputOptions options{.shard_policy = AutoShardPolicy::off, .uneven = policy};
     const auto epochs = epochs_of(uncounted, 3, 1, options);
-    EXPECT_EQ(steps_of(epochs), 6U);
+    ASSERT_EQ(steps_of(epochs), 6U);
     for (const auto& epoch : epochs) {
       EXPECT_THAT(epoch.global_sizes, Each(6U));
       EXPECT_THAT(epoch.steps[2], ElementsAre(Numbers{4, 5})) << "the first after those of the first batch";
