@@ -6,9 +6,18 @@
 #include <utility>
 
 namespace chorus {
+namespace {
+
+/// Throws where this process may not run there.
+Device usable(Device device) {
+  const ThreadBinding tried(device);
+  return device;
+}
+
+}  // namespace
 
 OneDeviceStrategy::OneDeviceStrategy(Device device)
     : Strategy(std::make_unique<StrategyExtended>(
-          StrategyParts{.name = "one device", .worker_devices = {std::move(device)}})) {}
+          StrategyParts{.name = "one device", .worker_devices = {usable(std::move(device))}})) {}
 
 }  // namespace chorus

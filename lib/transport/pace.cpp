@@ -101,9 +101,10 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   Pace pace;
   pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
+  if (!co_await are_on_cores_of_their_own(memory)) co_return Pace();
   pace.system = co_await pace_by_system(memory, bytes, repetitions);
   pace.system_long = co_await pace_by_system(memory, long_bytes, repetitions);
-  co_return co_await are_on_cores_of_their_own(memory) ? pace : Pace();
+  co_return pace;
 }
 
 }  // namespace

@@ -6,9 +6,12 @@
 
 namespace chorus {
 
-/// Everything runs and lies on one device: a program is tried with it before it is spread.
+/// Everything runs and lies on one device: a program is tried with it before it is spread. The replica runs on the
+/// thread that calls `run`, which is left where it may run, as are those that it starts; a ThreadBinding keeps them on
+/// the device.
 class CHORUS_API OneDeviceStrategy final : public Strategy {
  public:
+  /// Throws   Error{invalid_argument} where this process may not run on all of the device.
   explicit OneDeviceStrategy(Device device);
 };
 

@@ -160,6 +160,8 @@ TEST(Context, OneDeviceHasAScopeAndTheDefaultStrategyNoDevices) {
     EXPECT_TRUE(in_cross_replica_context());
   }
   EXPECT_EQ(strategy.extended().worker_devices().size(), 1U);
+  expect_error(ErrorCode::invalid_argument, "/cpu:99999",
+               [] { OneDeviceStrategy{Device(Device::Kind::cpu, 99999, {99999})}; });
   expect_error(ErrorCode::wrong_context, "no devices",
                [] { std::ignore = DefaultStrategy::instance().extended().worker_devices(); });
 }

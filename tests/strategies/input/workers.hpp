@@ -11,6 +11,7 @@
 #include <exception>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace chorus::test {
@@ -20,6 +21,7 @@ namespace chorus::test {
 template <class Body>
 auto on_workers(int workers, int local_replicas, const Body& body) {
   using Result = decltype(body(ReplicaLayout(), std::optional<Communicator>()));
+  static_assert(!std::is_same_v<Result, bool>, "workers would write the bits of one word");
   const std::vector<Communicator> communicators = thread_communicators(workers);
   std::vector<Result> results(communicators.size());
   std::vector<std::exception_ptr> failures(communicators.size());
