@@ -18,9 +18,9 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
   }
   if (pace.known()) {
     links.shared.megabytes_per_second *= pace.best() / pace.streamed;
-    if (pace.system > 0 && pace.system_long > 0) {  // as much faster or slower as was measured, the latency included
+    if (pace.system > 0 && pace.system_long > 0) {  // as much faster or slower as was measured
       const double scale = links.shared.megabytes_per_second / pace.best();
-      links.read = {.latency_us = 0.5, .megabytes_per_second = scale * pace.system};
+      links.read = {.latency_us = 1, .megabytes_per_second = scale * pace.system};
       links.long_read_megabytes_per_second = scale * pace.system_long;
     }
   }
