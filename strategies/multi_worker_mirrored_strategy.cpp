@@ -18,10 +18,11 @@ constexpr const char* strategy_name = "multi-worker mirrored";
 
 StrategyParts parts_of(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup setup) {
   if (setup.devices.empty()) setup.devices = {local_devices().front()};
-  if (!setup.cluster_resolver) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(ranks);
+  const bool as_ranks = !setup.cluster_resolver;
+  if (as_ranks) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(ranks);
   const std::string line =
       startup_line(strategy_name, *setup.cluster_resolver, ranks, static_cast<int>(setup.devices.size()));
-  const Communicator workers = *ranks.split(0, id_in_cluster(*setup.cluster_resolver));
+  const Communicator workers = as_ranks ? ranks : *ranks.split(0, id_in_cluster(*setup.cluster_resolver));
   if (workers.rank() == 0) fmt::print(stderr, "{}\n", line);
   return {.name = strategy_name,
           .worker_devices = std::move(setup.devices),

@@ -28,6 +28,16 @@ constexpr int repetitions = 8;
 constexpr int renewing_repetitions = 3;
 constexpr int attempts = 8;  // while the system moves ranks that are not bound apart
 
+/// Shows every rank what the others give here: the round in whose payloads it lies.
+template <class T>
+Task<Round> shown(SharedGroup& memory, const T& value) {
+  const Round round = co_await memory.open(line_slots);
+  std::memcpy(memory.payload(round), &value, sizeof value);
+  memory.arrive(round);
+  co_await memory.arrivals(round);
+  co_return round;
+}
+
 /// The pace by `store`: that of the shortest time in which this rank has written a slot and read its neighbour's.
 Task<double> pace_by(kernels::Store store, SharedGroup& memory, std::vector<std::byte>& buffer, int repetitions) {
   const int neighbour = (memory.rank() + 1) % memory.size();
@@ -52,10 +62,7 @@ Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetiti
   std::vector<std::byte> copy(bytes);
   const int neighbour = (memory.rank() + 1) % memory.size();
   const std::byte* place = buffer.data();
-  const Round showing = co_await memory.open(line_slots);
-  std::memcpy(memory.payload(showing), &place, sizeof place);
-  memory.arrive(showing);
-  co_await memory.arrivals(showing);
+  const Round showing = co_await shown(memory, place);
   std::memcpy(&place, memory.payload(showing, neighbour), sizeof place);
   bool works = true;
   double shortest = std::numeric_limits<double>::infinity();
@@ -65,19 +72,14 @@ Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetiti
     const std::chrono::duration<double, std::micro> took = Clock::now() - began;
     if (repetition >= 0) shortest = std::min(shortest, took.count());
   }
-  const Round done = co_await memory.open(line_slots);  // others may still read
-  memory.arrive(done);
-  co_await memory.arrivals(done);
+  co_await shown(memory, works);  // others may still read
   co_return works ? static_cast<double>(bytes) / shortest : 0;
 }
 
 /// True where no two ranks are on one core at the moment: what they measured is the pace between cores.
 Task<bool> are_on_cores_of_their_own(SharedGroup& memory) {
   const int core = sched_getcpu();
-  const Round round = co_await memory.open(line_slots);
-  std::memcpy(memory.payload(round), &core, sizeof core);
-  memory.arrive(round);
-  co_await memory.arrivals(round);
+  const Round round = co_await shown(memory, core);
   std::vector<int> cores(static_cast<std::size_t>(memory.size()));
   for (int rank = 0; rank < memory.size(); ++rank) {
     std::memcpy(&cores[static_cast<std::size_t>(rank)], memory.payload(round, rank), sizeof core);
@@ -131,10 +133,7 @@ Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPo
 Task<> renew_pace(SharedGroup& memory) {
   const std::size_t bytes = std::min(renewing_bytes, memory.slot_bytes());
   Pace pace = co_await measure_once(memory, bytes, renewing_repetitions);
-  const Round round = co_await memory.open(line_slots);
-  std::memcpy(memory.payload(round), &pace, sizeof pace);
-  memory.arrive(round);
-  co_await memory.arrivals(round);
+  const Round round = co_await shown(memory, pace);
   std::memcpy(&pace, memory.payload(round, 0), sizeof pace);
   if (pace.known()) remember_pace(pace);
   memory.set_pace(pace);
