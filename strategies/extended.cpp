@@ -3,6 +3,7 @@
 
 #include "cross_device_ops/reduction.hpp"
 #include "sparse/slices_reduction.hpp"
+#include "unequal_shapes.hpp"
 
 #include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
@@ -48,12 +49,9 @@ void check_equal_shapes(const detail::ReplicaLeaves& values, const char* functio
     const auto other = std::ranges::find_if(value, has_other_shape);
     if (other == value.end()) continue;
     const std::string path = values.paths()[leaf];
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}{}{}: replica {} has {} elements of shape {}, replica {} {} of shape {}: only equal "
-                            "shapes are reduced element by element; name the axes to reduce over, or gather",
-                            function, path.empty() ? "" : " of ", path, first_replica, name(value.front().type),
-                            to_string(value.front().shape), first_replica + (other - value.begin()), name(other->type),
-                            to_string(other->shape)));
+    const auto first = static_cast<std::size_t>(first_replica);
+    detail::reject_unequal(path.empty() ? function : fmt::format("{} of {}", function, path), {first, value.front()},
+                           {first + static_cast<std::size_t>(other - value.begin()), *other});
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/cross_device_ops.hpp>
 
+#include "unequal_shapes.hpp"
+
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -53,13 +55,8 @@ void CrossDeviceOps::batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<co
     }
     for (const TensorRef& component : value) {
       if (component.type == value.front().type && component.shape == value.front().shape) continue;
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("CrossDeviceOps::batch_reduce: replica {} has {} elements of shape {}, replica {} {} of "
-                              "shape {}: only equal shapes are reduced element by element; name the axes to reduce "
-                              "over, or gather",
-                              number_of(group, 0), name(value.front().type), to_string(value.front().shape),
-                              number_of(group, static_cast<std::size_t>(&component - value.data())),
-                              name(component.type), to_string(component.shape)));
+      detail::reject_unequal("CrossDeviceOps::batch_reduce", {number_of(group, 0), value.front()},
+                             {number_of(group, static_cast<std::size_t>(&component - value.data())), component});
     }
   }
   if (!values.empty()) batch_reduce_implementation(group, op, values, options);
