@@ -7,21 +7,35 @@
 namespace chorus::bench {
 namespace {
 
-/// Rates of one way from rank to rank; infinite where there is nothing to do.
-using Way = NodeSpeed::Way;
+bool is_shorter(const Floor& a, const Floor& b) { return a.us < b.us; }
 
-double bytes_us(const Need& need, const Way& way, double copy_rate) {
-  return need.read / way.read + need.written / way.write + need.copied / copy_rate;
+/// One rank's part by plain or streamed stores: what it reads it reduces in the same pass.
+Floor through_memory(const Need& need, const NodeSpeed::Way& way, const NodeSpeed& speed) {
+  const double bytes = need.read / way.read + need.written / way.write + need.copied / speed.copy;
+  const double reduction = need.reduced / speed.reduce;
+  return bytes < reduction ? Floor{reduction, "reduction"} : Floor{bytes, "bytes"};
 }
 
-double bytes_us(const Needs& needs, const NodeSpeed& speed, Memory memory) {
-  constexpr double at_once = std::numeric_limits<double>::infinity();
-  const auto by = [&](const Way& way) {
-    return std::max(bytes_us(needs.root, way, speed.copy), bytes_us(needs.other, way, speed.copy));
+/// One rank's part with nothing written: the system copies for its core, which reduces when that is done.
+Floor by_system(const Need& need, const NodeSpeed& speed) {
+  return {need.read / speed.system_read + need.copied / speed.copy + need.reduced / speed.reduce, "system"};
+}
+
+/// That of the rank which takes longest.
+Floor of_all(const Needs& needs, const auto& floor_of_one) {
+  return std::max(floor_of_one(needs.root), floor_of_one(needs.other), is_shorter);
+}
+
+Floor moving(const Needs& needs, const NodeSpeed& speed, Memory memory) {
+  const auto by = [&](const NodeSpeed::Way& way) {
+    return of_all(needs, [&](const Need& need) { return through_memory(need, way, speed); });
   };
-  if (memory == Memory::registered) return by({.write = at_once, .read = speed.read()});
-  const double by_segment = std::min(by(speed.cached), by(speed.streamed));
-  return speed.system_read > 0 ? std::min(by_segment, by({.write = at_once, .read = speed.system_read})) : by_segment;
+  if (memory == Memory::registered) {
+    return by({.write = std::numeric_limits<double>::infinity(), .read = speed.read()});
+  }
+  const Floor through_segment = std::min(by(speed.cached), by(speed.streamed), is_shorter);
+  if (speed.system_read == 0) return through_segment;
+  return std::min(through_segment, of_all(needs, [&](const Need& need) { return by_system(need, speed); }), is_shorter);
 }
 
 }  // namespace
@@ -64,10 +78,8 @@ Needs needs_of(Collective collective, std::size_t bytes, int ranks) {
 }
 
 Floor floor_of(const Needs& needs, const NodeSpeed& speed, Memory memory) {
-  const Floor bounds[] = {{std::max(needs.root.lines, needs.other.lines) * speed.line_us, "line"},
-                          {bytes_us(needs, speed, memory), "bytes"},
-                          {std::max(needs.root.reduced, needs.other.reduced) / speed.reduce, "reduction"}};
-  return *std::ranges::max_element(bounds, {}, &Floor::us);
+  const Floor line = {std::max(needs.root.lines, needs.other.lines) * speed.line_us, "line"};
+  return std::max(line, moving(needs, speed, memory), is_shorter);
 }
 
 }  // namespace chorus::bench

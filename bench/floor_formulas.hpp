@@ -44,14 +44,17 @@ struct Needs {
 /// What the buffers are of: memory of each rank's own, or of chorus::allocate, which the others read where it lies.
 enum class Memory { ordinary, registered };
 
-/// The longest of three times, any of which may overlap the others, of the rank that takes longest: lines * line time;
-/// the moving of bytes; reduced / reduce rate. Bytes move from ordinary memory in the fastest of the ways that
-/// NodeSpeed has: read / read rate + written / write rate + copied / copy rate of data written by plain stores, or
-/// streamed, or, with nothing written, read by the system; those of registered memory with nothing written at the
-/// faster read rate.
+/// The time of the rank that takes longest, and no less than lines * line time. A rank moves bytes from ordinary memory
+/// in the fastest of the ways that NodeSpeed has:
+/// - read / read rate + written / write rate + copied / copy rate of data written by plain stores, or streamed; what it
+///   reads it reduces in the same pass, so that it takes this, or reduced / reduce rate where that is longer;
+/// - with nothing written, read by the system: read / system's rate + copied / copy rate + reduced / reduce rate, as it
+/// is
+///   this rank's core that copies for the system.
+/// Of registered memory nothing is written, and the faster read rate counts.
 struct Floor {
   double us = 0;
-  std::string_view bound;  ///< which it is: "line", "bytes" or "reduction"
+  std::string_view bound;  ///< which it is: "line", "bytes", "reduction" or "system"
 };
 [[nodiscard]] Floor floor_of(const Needs& needs, const NodeSpeed& speed, Memory memory);
 

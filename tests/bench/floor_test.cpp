@@ -111,6 +111,19 @@ TEST(Floor, OfOrdinaryMemoryIsByTheFastestWay) {
   EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::registered).us, 1000 / 50.0 + 500 / 100.0);
 }
 
+TEST(Floor, OfReducingWhatTheSystemHasCopiedIsTheSumOfBoth) {
+  const Need need = {.read = 1000, .written = 1000, .reduced = 1000};
+  NodeSpeed node = speed;
+  node.system_read = 40;
+  const Floor copied = floor_of({need, need}, node, Memory::ordinary);
+  EXPECT_DOUBLE_EQ(copied.us, 1000 / 40.0 + 1000 / 200.0);
+  EXPECT_EQ(copied.bound, "system");
+  node.system_read = 15;
+  const Floor stored = floor_of({need, need}, node, Memory::ordinary);
+  EXPECT_DOUBLE_EQ(stored.us, 1000 / 20.0 + 1000 / 50.0);
+  EXPECT_EQ(stored.bound, "bytes");
+}
+
 Point measured(double median_us, double floor_us) {
   Point point;
   point.algorithm = "shared";
