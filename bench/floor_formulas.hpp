@@ -48,9 +48,8 @@ enum class Memory { ordinary, registered };
 /// in the fastest of the ways that NodeSpeed has:
 /// - read / read rate + written / write rate + copied / copy rate of data written by plain stores, or streamed; what it
 ///   reads it reduces in the same pass, so that it takes this, or reduced / reduce rate where that is longer;
-/// - with nothing written, read by the system: read / system's rate + copied / copy rate + reduced / reduce rate, as it
-/// is
-///   this rank's core that copies for the system.
+/// - with nothing written, read by the system: read / system's rate + copied / copy rate + reduced / reduce rate, as
+///   this rank's core does both.
 /// Of registered memory nothing is written, and the faster read rate counts.
 struct Floor {
   double us = 0;

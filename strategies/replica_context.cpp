@@ -46,6 +46,18 @@ void ReplicaContext::check_merged(std::size_t components) const {
   strategy_.extended().check_components(components, "ReplicaContext::merge_call");
 }
 
+void ReplicaContext::end_merge(std::exception_ptr failure, const CallSite& where) const {
+  const void* const mine = failure != nullptr ? &failure : nullptr;
+  const auto ends = group().meet(local_replica_, {"the end of merge_call", where}, mine);
+  if (ends.front() == nullptr) return;
+  if (local_replica_ != 0) {  // the others copy replica 0's
+    const ReplicaGroup::Reading reading(group());
+    failure = *static_cast<const std::exception_ptr*>(ends.front());
+  }
+  group().meet(local_replica_, {"the failure of merge_call", where});
+  std::rethrow_exception(failure);
+}
+
 void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const {
   check_here("all_reduce");
   for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");

@@ -2,6 +2,7 @@
 #include <chorus/strategies/replica_group.hpp>
 
 #include "equal_structures.hpp"
+#include "replica_places.hpp"
 #include "replica_threads.hpp"
 
 #include <chorus/allgather.hpp>
@@ -63,38 +64,6 @@ void check_equal_numbers(const Communicator& workers, int replicas) {
                           numbers.front(), other - numbers.begin(), *other));
 }
 
-/// Two places where replicas have come to: the first one and another.
-struct TwoPlaces {
-  std::string first;
-  std::size_t replica = 0;
-  std::string other;
-};
-
-[[noreturn]] void reject_places(const ReplicaLayout& layout, const TwoPlaces& places) {
-  throw Error(ErrorCode::mismatch,
-              fmt::format("the replicas have come to different places: replica {} to {}, replica {} to {}; every "
-                          "replica must make the same calls",
-                          layout.first_replica(), places.first,
-                          layout.first_replica() + static_cast<int>(places.replica), places.other));
-}
-
-constexpr const char* end_of_run = "the end of the function, where it leaves the run";
-
-/// Where a replica has come to last, and how often it has come somewhere in this run.
-struct Standing {
-  std::atomic<const char*> place{nullptr};
-  std::atomic<std::uint32_t> call{0};  // StrategyCall::kind; 0 at a meeting
-  std::atomic<int> calls{0};
-
-  [[nodiscard]] std::string text() const {
-    if (const std::uint32_t kind = call.load(std::memory_order_relaxed); kind != 0) {
-      return StrategyCall::text_of_kind(kind);
-    }
-    const char* const meeting = place.load(std::memory_order_relaxed);
-    return meeting != nullptr ? meeting : "no place";
-  }
-};
-
 /// In `readers`: a replica has failed in a meeting of this run.
 constexpr std::uint32_t failed_in_meeting = std::uint32_t{1} << 31U;
 
@@ -112,7 +81,7 @@ struct ReplicaGroup::State {
       for (auto& each : between_workers) each = all_workers->dup();
       turn = 0;
     }
-    for (Standing& standing : places) standing.calls.store(0, std::memory_order_relaxed);
+    places.reset();
     readers = 0;
     given_up = false;
     thrown_alike = nullptr;
@@ -156,8 +125,8 @@ struct ReplicaGroup::State {
   bool shares_memory = true;
   std::vector<Communicator> local;  // as each replica has it
   std::atomic<bool> running{false};
-  std::chrono::nanoseconds timeout{};     // of the run
-  std::vector<Standing> places;           // of each replica
+  std::chrono::nanoseconds timeout{};  // of the run
+  ReplicaPlaces places;
   std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
   std::mutex mutex;                       // for what follows
   std::exception_ptr failed;
@@ -223,7 +192,7 @@ void ReplicaGroup::run(const std::function<void(int)>& body, const std::function
 void ReplicaGroup::end(const std::function<void(int)>& body, int local_replica) {
   try {
     body(local_replica);
-    if (!state_->alone()) meet(local_replica, {end_of_run, {}});
+    if (!state_->alone()) meet(local_replica, {ReplicaPlaces::end_of_run});
   } catch (...) {
     const std::scoped_lock lock(state_->mutex);
     state_->fail(fmt::format("replica {}", state_->layout.first_replica() + local_replica));
@@ -273,67 +242,29 @@ void ReplicaGroup::give_up() {
   for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);
 }
 
-void ReplicaGroup::stand(int local_replica, const char* place, std::uint32_t call) const {
-  Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
-  standing.place.store(place, std::memory_order_relaxed);
-  standing.call.store(call, std::memory_order_relaxed);
-  standing.calls.fetch_add(1, std::memory_order_relaxed);
-}
-
 void ReplicaGroup::announce(const StrategyCall& call) const {
   if (const Communicator* const all = workers()) all->set_purpose(call.purpose());
 }
 
 void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
-  stand(local_replica, call.name(), call.kind());
+  state_->places.stand(local_replica, call.name(), call.kind());
   if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
   if (local_replica == 0) announce(call);
 }
 
-void ReplicaGroup::reject_different_places() const {
-  const auto place_of = [&](std::size_t replica) { return state_->places[replica].text(); };
-  const auto calls_of = [&](std::size_t replica) {
-    return state_->places[replica].calls.load(std::memory_order_relaxed);
-  };
-  const std::string first = place_of(0);
-  for (std::size_t replica = 1; replica < state_->places.size(); ++replica) {
-    if (const std::string other = place_of(replica); other != first)
-      reject_places(state_->layout, {first, replica, other});
-  }
-  for (std::size_t replica = 1; replica < state_->places.size() && first == end_of_run; ++replica) {
-    if (calls_of(replica) == calls_of(0)) continue;  // what others do not wait for may be behind them by now
-    reject_places(state_->layout, {fmt::format("{}, after {} calls", first, calls_of(0) - 1), replica,
-                                   fmt::format("the same after {}", calls_of(replica) - 1)});
-  }
-}
+void ReplicaGroup::reject_different_places() const { state_->places.reject_different(state_->layout); }
 
 void ReplicaGroup::reject_missing(std::chrono::nanoseconds waited) const {
-  const std::vector<Standing>& places = state_->places;
-  const auto calls_of = [](const Standing& standing) { return standing.calls.load(std::memory_order_relaxed); };
-  const auto farthest = std::ranges::max_element(places, {}, calls_of);
-  std::string missing;
-  for (const Standing& standing : places) {
-    if (calls_of(standing) >= calls_of(*farthest)) continue;
-    missing += fmt::format(
-        "{}replica {}, {}", missing.empty() ? "" : "; ", state_->layout.first_replica() + (&standing - places.data()),
-        calls_of(standing) == 0 ? "which has made no call in this run" : "whose last call was " + standing.text());
-  }
-  if (missing.empty()) return;
-  throw Error(ErrorCode::timeout,
-              fmt::format("replica {} has waited {:.2g} s, its limit, in {} for {}: see what keeps it, or set a longer "
-                          "timeout (CommunicationOptions::timeout, CHORUS_TIMEOUT)",
-                          state_->layout.first_replica() + (farthest - places.begin()),
-                          std::chrono::duration<double>(waited).count(), farthest->text(), missing));
+  state_->places.reject_missing(state_->layout, waited);
 }
 
 std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& place, const void* brought) const {
   if (state_->alone()) return {brought};
-  const Standing& standing = state_->places[static_cast<std::size_t>(local_replica)];
-  const std::uint32_t call = place.in_call ? standing.call.load(std::memory_order_relaxed) : 0;
+  const std::uint32_t call = place.in_call ? state_->places.call_of(local_replica) : 0;
   const Visit mine{place.what, place.where.file, place.where.line, brought, call};
   std::vector<Visit> visits(state_->devices.size());
   try {
-    stand(local_replica, place.what, call);
+    state_->places.stand(local_replica, place.what, call);
     const CallPurpose before = local(local_replica).purpose();
     local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
     const std::chrono::nanoseconds timeout = place.timeout.count() > 0 ? place.timeout : state_->timeout;
@@ -346,8 +277,8 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   std::vector<const void*> all;
   for (const Visit& visit : visits) {
     if (!visit.same_place(visits.front())) {
-      reject_places(state_->layout,
-                    {visits.front().place(), static_cast<std::size_t>(&visit - visits.data()), visit.place()});
+      reject_places(state_->layout, visits.front().place(), static_cast<std::size_t>(&visit - visits.data()),
+                    visit.place());
     }
     all.push_back(visit.brought);
   }

@@ -108,6 +108,11 @@ class CHORUS_API ReplicaContext {
   void check_here(const char* function) const;
   /// Throws unless a merge_call's function has given a component for each local replica.
   void check_merged(std::size_t components) const;
+  /// Replica 0's part of a merge_call: calls `function` with what the visits at `all` have brought.
+  template <class Visit, class Function>
+  void call_merged(Function& function, Visit& visit, const std::vector<const void*>& all);
+  /// Throws on every replica what replica 0 has caught in a merge_call, `failure`; null where there is nothing.
+  void end_merge(std::exception_ptr failure, const CallSite& where) const;
   void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
   [[nodiscard]] ReplicaGroup& group() const noexcept;
   [[nodiscard]] ReplicaLayout layout() const noexcept;
@@ -135,64 +140,70 @@ auto part_of(const Result& result, int replica) {
     return result;
 }
 
+/// What a replica brings to a merge_call: its arguments, and, replica 0, a place for the result.
+template <class ResultOfCall, class... Args>
+struct MergeVisit {
+  using Result = ResultOfCall;
+  using Numbers = std::index_sequence_for<Args...>;
+  static constexpr bool returns = !std::is_void_v<Result>;
+
+  std::tuple<Args...>& args;
+  std::optional<std::conditional_t<returns, Result, bool>> result = {};
+
+  /// Argument I of the visits at `all`.
+  template <std::size_t I>
+  [[nodiscard]] static auto merged(const ReplicaLayout& layout, const std::vector<const void*>& all) {
+    std::vector<std::tuple_element_t<I, std::tuple<Args...>>> values;
+    for (const void* one : all) values.push_back(std::move(std::get<I>(static_cast<const MergeVisit*>(one)->args)));
+    return PerReplica(layout, std::move(values));
+  }
+  template <std::size_t... I>
+  [[nodiscard]] static auto all_merged(const ReplicaLayout& layout, const std::vector<const void*>& all,
+                                       std::index_sequence<I...> /*numbers*/) {
+    return std::tuple(merged<I>(layout, all)...);
+  }
+};
+
 }  // namespace detail
+
+template <class Visit, class Function>
+void ReplicaContext::call_merged(Function& function, Visit& visit, const std::vector<const void*>& all) {
+  auto values = [&] {
+    const ReplicaGroup::Reading reading(group());
+    return Visit::all_merged(layout(), all, typename Visit::Numbers());
+  }();
+  StrategyContext context = current_context();
+  context.replica = nullptr;
+  context.cross_replica = true;
+  const ContextGuard guard(context);
+  const auto invoke = [&](auto&... each) -> decltype(auto) {
+    return std::invoke(function, strategy_, std::move(each)...);
+  };
+  if constexpr (Visit::returns)
+    visit.result = std::apply(invoke, values);
+  else
+    std::apply(invoke, values);
+  if constexpr (detail::is_distributed<typename Visit::Result>) check_merged(visit.result->values().size());
+}
 
 template <class Function, class... Args>
 auto ReplicaContext::merge_call(Function&& function, std::tuple<Args...> args, const CallSite& where) {
   check_here("merge_call");
   using Result = std::decay_t<std::invoke_result_t<Function, Strategy&, PerReplica<Args>...>>;
-  constexpr bool returns = !std::is_void_v<Result>;
-  struct Brought {
-    std::tuple<Args...>& args;
-    std::optional<std::conditional_t<returns, Result, bool>> result = {};
-  } brought{args};
-
-  const auto call = [&](const std::vector<const void*>& all) {
-    const auto merged = [&]<std::size_t I>(std::integral_constant<std::size_t, I> /*number*/) {
-      std::vector<std::tuple_element_t<I, std::tuple<Args...>>> values;
-      for (const void* one : all) values.push_back(std::move(std::get<I>(static_cast<const Brought*>(one)->args)));
-      return PerReplica(layout(), std::move(values));
-    };
-    const auto merge_all = [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
-      const ReplicaGroup::Reading reading(group());
-      return std::tuple(merged(std::integral_constant<std::size_t, I>())...);
-    };
-    auto values = merge_all(std::index_sequence_for<Args...>());
-    StrategyContext context = current_context();
-    context.replica = nullptr;
-    context.cross_replica = true;
-    const ContextGuard guard(context);
-    const auto invoke = [&](auto&... each) -> decltype(auto) {
-      return std::invoke(function, strategy_, std::move(each)...);
-    };
-    if constexpr (returns)
-      brought.result = std::apply(invoke, values);
-    else
-      std::apply(invoke, values);
-    if constexpr (detail::is_distributed<Result>) check_merged(brought.result->values().size());
-  };
-
-  const std::vector<const void*> all = group().meet(local_replica_, {"merge_call", where}, &brought);
+  using Visit = detail::MergeVisit<Result, Args...>;
+  Visit visit{args};
+  const std::vector<const void*> all = group().meet(local_replica_, {"merge_call", where}, &visit);
   std::exception_ptr failure;
   try {
-    if (local_replica_ == 0) call(all);
+    if (local_replica_ == 0) call_merged(function, visit, all);
   } catch (...) {
     failure = std::current_exception();
   }
-  const auto ends =
-      group().meet(local_replica_, {"the end of merge_call", where}, failure != nullptr ? &failure : nullptr);
-  if (ends.front() != nullptr) {
-    if (local_replica_ != 0) {  // the others copy replica 0's
-      const ReplicaGroup::Reading reading(group());
-      failure = *static_cast<const std::exception_ptr*>(ends.front());
-    }
-    group().meet(local_replica_, {"the failure of merge_call", where});
-    std::rethrow_exception(failure);
-  }
-  if constexpr (returns) {
+  end_merge(std::move(failure), where);
+  if constexpr (Visit::returns) {
     auto mine = [&] {
       const ReplicaGroup::Reading reading(group());
-      return detail::part_of(*static_cast<const Brought*>(all.front())->result, local_replica_);
+      return detail::part_of(*static_cast<const Visit*>(all.front())->result, local_replica_);
     }();
     group().meet(local_replica_, {"the result of merge_call", where});
     return mine;

@@ -157,7 +157,6 @@ class CHORUS_API ReplicaGroup {
  private:
   struct State;
   void end(const std::function<void(int)>& body, int local_replica);
-  void stand(int local_replica, const char* place, std::uint32_t call) const;
   /// Throws Error{mismatch} where the local replicas are in different places.
   void reject_different_places() const;
   /// Throws Error{timeout} where local replicas have not come to where others have been for so long.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replica_places.hpp"
+
+#include <chorus/error.hpp>
+#include <chorus/strategies/strategy_call.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace chorus {
+
+std::string ReplicaPlaces::Standing::text() const {
+  if (const std::uint32_t kind = call.load(std::memory_order_relaxed); kind != 0) {
+    return StrategyCall::text_of_kind(kind);
+  }
+  const char* const meeting = name.load(std::memory_order_relaxed);
+  return meeting != nullptr ? meeting : "no place";
+}
+
+void ReplicaPlaces::reset() noexcept {
+  for (Standing& standing : places_) standing.calls.store(0, std::memory_order_relaxed);
+}
+
+void ReplicaPlaces::stand(int local_replica, const char* name, std::uint32_t call) noexcept {
+  Standing& standing = places_[static_cast<std::size_t>(local_replica)];
+  standing.name.store(name, std::memory_order_relaxed);
+  standing.call.store(call, std::memory_order_relaxed);
+  standing.calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint32_t ReplicaPlaces::call_of(int local_replica) const noexcept {
+  return at(local_replica).call.load(std::memory_order_relaxed);
+}
+
+void ReplicaPlaces::reject_different(const ReplicaLayout& layout) const {
+  const std::string first = places_.front().text();
+  for (std::size_t replica = 1; replica < places_.size(); ++replica) {
+    if (const std::string other = places_[replica].text(); other != first) reject_places(layout, first, replica, other);
+  }
+  if (first != end_of_run) return;  // what others do not wait for may be behind them by now
+  const int calls = places_.front().so_far();
+  for (std::size_t replica = 1; replica < places_.size(); ++replica) {
+    if (const int other = places_[replica].so_far(); other != calls) {
+      reject_places(layout, fmt::format("{}, after {} calls", first, calls - 1), replica,
+                    fmt::format("the same after {}", other - 1));
+    }
+  }
+}
+
+void ReplicaPlaces::reject_missing(const ReplicaLayout& layout, std::chrono::nanoseconds waited) const {
+  const auto farthest = std::ranges::max_element(places_, {}, &Standing::so_far);
+  std::string missing;
+  for (const Standing& standing : places_) {
+    if (standing.so_far() >= farthest->so_far()) continue;
+    missing += fmt::format(
+        "{}replica {}, {}", missing.empty() ? "" : "; ", layout.first_replica() + (&standing - places_.data()),
+        standing.so_far() == 0 ? "which has made no call in this run" : "whose last call was " + standing.text());
+  }
+  if (missing.empty()) return;
+  throw Error(ErrorCode::timeout,
+              fmt::format("replica {} has waited {:.2g} s, its limit, in {} for {}: see what keeps it, or set a longer "
+                          "timeout (CommunicationOptions::timeout, CHORUS_TIMEOUT)",
+                          layout.first_replica() + (farthest - places_.begin()),
+                          std::chrono::duration<double>(waited).count(), farthest->text(), missing));
+}
+
+void reject_places(const ReplicaLayout& layout, const std::string& first, std::size_t local_replica,
+                   const std::string& other) {
+  throw Error(ErrorCode::mismatch,
+              fmt::format("the replicas have come to different places: replica {} to {}, replica {} to {}; every "
+                          "replica must make the same calls",
+                          layout.first_replica(), first, layout.first_replica() + static_cast<int>(local_replica),
+                          other));
+}
+
+}  // namespace chorus
