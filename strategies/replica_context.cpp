@@ -70,7 +70,7 @@ void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> 
   const CommunicationOptions merged = extended.options_of_call(options);
   if (num_replicas_in_sync() == 1) return;
   call.op = op;
-  call.structure = detail::shapes_number(tensors);
+  call.structure ^= detail::shapes_number(tensors);
   group().come_to(local_replica_, call);
   extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, merged);
 }

@@ -53,7 +53,8 @@ class CHORUS_API ReplicaContext {
   ///          indices, each once.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{invalid_argument} for other operations
   ///          than sum, average, min and max, and for averages of integers; Error{not_supported} for min and max of
-  ///          IndexedSlices; what the collectives throw.
+  ///          IndexedSlices; Error{mismatch} on every replica where lengths, shapes or the keys of maps differ; what
+  ///          the collectives throw.
   template <Structure T>
   [[nodiscard]] T all_reduce(ReduceOp op, T value, const CommunicationOptions& options = {}) {
     all_reduce_in_place(op, value, options);
@@ -63,11 +64,14 @@ class CHORUS_API ReplicaContext {
   template <Structure T>
   void all_reduce_in_place(ReduceOp op, T& value, const CommunicationOptions& options = {}) {
     const LeafRefs leaves = leaves_of(value);
-    if (!leaves.slices.empty()) all_reduce_slices(op, leaves.slices, options);
-    if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options);
+    StrategyCall call{.function = StrategyFunction::all_reduce};
+    if constexpr (!Leaf<T>) call.structure = detail::structure_number(value);
+    if (!leaves.slices.empty()) all_reduce_slices(op, leaves.slices, options, call);
+    if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options, call);
   }
 
-  /// The same of tensors whose types are known at run time. `call`: what it is done for, which is compared, too.
+  /// The same of tensors whose types are known at run time. `call`: what it is done for, which is compared, too; its
+  /// structure besides the shapes.
   void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {},
                           StrategyCall call = {.function = StrategyFunction::all_reduce});
   /// The same, started before they are computed: see OverlappedAllReduce. Null where there is one replica only.

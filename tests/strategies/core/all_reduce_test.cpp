@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -174,6 +176,16 @@ TEST(AllReduce, Case55_ReproducibleSumsHaveTheSameBitsForEveryLayout) {
     seen.push_back(inside[0]);
   }
   EXPECT_THAT(seen, testing::Each(seen[0]));
+}
+
+TEST(AllReduce, MapsWithOtherKeysAreAMismatch) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto reduce = [](const std::string& of_replica_1) {
+    const std::map<std::string, double> value{{id() == 1 ? of_replica_1 : "loss", 1}};
+    return get_replica_context()->all_reduce(ReduceOp::sum, value);
+  };
+  expect_error(ErrorCode::mismatch, "all_reduce by sum", [&] { strategy.run([&] { reduce("accuracy"); }); });
+  for (const auto& sum : strategy.run([&] { return reduce("loss"); }).values()) EXPECT_EQ(sum.at("loss"), 2);
 }
 
 TEST(AllReduce, ReproducibleSumsAndAveragesAreTheSameOnEveryReplica) {

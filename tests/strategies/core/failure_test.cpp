@@ -18,9 +18,15 @@
 namespace chorus::test {
 namespace {
 
-/// Replica 0 comes only after the others have given up.
-void come_last(const std::atomic<bool>& gave_up) {
-  while (id() == 0 && !gave_up) std::this_thread::yield();
+/// Makes `call`, which may give up; replica `late` comes only when another one has.
+void call_late(int late, std::atomic<bool>& gave_up, const auto& call) {
+  while (id() == late && !gave_up) std::this_thread::yield();
+  try {
+    call();
+  } catch (const Error&) {
+    gave_up = true;
+    throw;
+  }
 }
 
 /// Expects the others to give up where replica `late` never calls.
@@ -28,16 +34,9 @@ void expect_timeout(std::unique_ptr<CrossDeviceOps> ops, int late) {
   MirroredStrategy strategy = mirrored(2, std::move(ops), {.timeout = std::chrono::milliseconds(200)});
   std::atomic<bool> gave_up = false;
   const auto reduce = [&] {
-    if (id() == late) {
-      while (!gave_up) std::this_thread::yield();
-      return;
-    }
-    try {
-      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
-    } catch (const Error&) {
-      gave_up = true;
-      throw;
-    }
+    call_late(late, gave_up, [&] {
+      if (id() != late) std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+    });
   };
   expect_error(ErrorCode::timeout, "", [&] { strategy.run(reduce); });
 }
@@ -50,45 +49,37 @@ TEST(Failure, Case82_AReplicaThatNeverCallsIsNotWaitedForLongerThanTheTimeout) {
 }
 
 TEST(Failure, TheTimeoutOfARunHoldsForAllInIt) {
-  const RunOptions options{.communication = {.timeout = std::chrono::milliseconds(200)}};
+  const RunOptions options{.communication = {.timeout = std::chrono::milliseconds(500)}};
   MirroredStrategy strategy = mirrored(2);
-  const auto expect_timeout_of = [&](const auto& call) {
-    for (const int late : {0, 1}) {
-      std::atomic<bool> gave_up = false;
-      const auto wait_for_late = [&] {
-        if (id() == late) {
-          while (!gave_up) std::this_thread::yield();
-          std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other one has left the run first
-          return;
-        }
-        try {
-          call();
-        } catch (const Error&) {
-          gave_up = true;
-          throw;
-        }
-      };
-      expect_error(ErrorCode::timeout, "", [&] { strategy.run(options, wait_for_late); });
-    }
+  const auto expect_timeout_of = [&](int late, const std::string& text, const auto& call) {
+    std::atomic<bool> gave_up = false;
+    expect_error(ErrorCode::timeout, text, [&] { strategy.run(options, [&] { call(late, gave_up); }); });
   };
-  expect_timeout_of([] { get_replica_context()->merge_call([](Strategy&) {}); });
-  expect_timeout_of([] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0); });
-  expect_timeout_of([] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1); });
-  const auto comes_late = [] {
-    std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
-    if (id() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
-    std::ignore = get_replica_context()->all_reduce(ReduceOp::max, 1);
+  const auto never = [](const auto& call) {
+    return [&call](int late, std::atomic<bool>& gave_up) {
+      call_late(late, gave_up, [&] {
+        if (id() != late) call();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other one leaves the run first
+      });
+    };
   };
-  expect_error(ErrorCode::timeout, "in all_reduce by max for replica 1, whose last call was all_reduce by sum",
-               [&] { strategy.run(options, comes_late); });
-  const auto merges_late = [] {
-    if (id() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(600));
-    get_replica_context()->merge_call([](Strategy&) {});
-  };
-  expect_error(ErrorCode::timeout, "in merge_call for replica 0, which has made no call in this run",
-               [&] { strategy.run(options, merges_late); });
+  for (const int late : {0, 1}) {
+    expect_timeout_of(late, "", never([] { get_replica_context()->merge_call([](Strategy&) {}); }));
+    expect_timeout_of(late, "", never([] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0); }));
+    expect_timeout_of(late, "", never([] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1); }));
+  }
+  expect_timeout_of(1, "in all_reduce by max for replica 1, whose last call was all_reduce by sum",
+                    [](int late, std::atomic<bool>& gave_up) {
+                      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+                      call_late(late, gave_up,
+                                [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::max, 1); });
+                    });
+  expect_timeout_of(0, "in merge_call for replica 0, which has made no call in this run",
+                    [](int late, std::atomic<bool>& gave_up) {
+                      call_late(late, gave_up, [] { get_replica_context()->merge_call([](Strategy&) {}); });
+                    });
   const auto ends_late = [] {
-    if (id() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    if (id() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1000));
   };
   expect_error(ErrorCode::timeout, "", [&] { strategy.run(options, ends_late); });
   strategy.run(ends_late);  // it held for those runs
@@ -100,12 +91,12 @@ TEST(Failure, AReplicaThatComesAfterTheOthersGaveUpReadsNothingOfTheirs) {
   std::atomic<bool> gave_up = false;
   std::atomic<bool> reduced = false;
   const auto late = [&] {
-    come_last(gave_up);
     try {
-      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, std::vector<double>(1000, 1));
-      reduced = true;
+      call_late(0, gave_up, [&] {
+        std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, std::vector<double>(1000, 1));
+        reduced = true;
+      });
     } catch (const Error&) {
-      gave_up = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the late one comes while this one is being revoked
       throw;
     }

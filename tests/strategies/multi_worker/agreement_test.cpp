@@ -150,6 +150,13 @@ TEST_P(Calls, DifferentStructuresOfOneLengthAreTold) {
   };
   expect_told(several, named("loss"), named("accuracy"), "Strategy::reduce by sum (shapes ",
               "Strategy::reduce by sum (shapes ");
+  const auto named_in_a_run = [&](const std::string& name) {
+    return [&, name] {
+      several.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, Named{{name, 1}}); });
+    };
+  };
+  expect_told(several, named_in_a_run("loss"), named_in_a_run("accuracy"), "all_reduce by sum (shapes ",
+              "all_reduce by sum (shapes ");
 }
 
 TEST_P(Calls, DifferentOverlappedReductionsAreToldByTheirName) {
