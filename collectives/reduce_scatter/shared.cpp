@@ -1,26 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared reduce_scatter: every rank copies its data into its slots of the shared memory, a slot's length at a time;
-// each rank reduces what of its block has come, in the order of the ranks.
+// Shared reduce_scatter: every rank copies the other ranks' blocks into its slot of the shared memory, in each round
+// the same share of every block; each reads its own block in everybody's slot and reduces it, in the order of the
+// ranks.
+//
+// So all ranks reduce in every round, however long their blocks are. A rank writes and reads what it must: the others'
+// blocks, and its own one of each of them.
 
 #include "one_round.hpp"
+#include "pieces.hpp"
 #include "reduction.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
 
 namespace chorus::reduce_scatter_shared {
 namespace {
 
-bool applies(const Problem& problem) { return problem.shared && problem.call.element_bytes() <= problem.slot_bytes; }
+/// The largest of `rounds` pieces that a block is divided into.
+std::size_t piece_of(const Section& block, std::size_t element, int rounds) {
+  return Pieces(block.bytes, element, rounds).bytes(0);
+}
+
+/// The least number of rounds in which a piece of every block fits into a slot. Pieces are of whole lines, so that a
+/// few more than slots full of data may be needed.
+int rounds_of(std::span<const Section> blocks, std::size_t element, std::size_t slot_bytes, std::size_t all) {
+  const auto together = [&](int rounds) {
+    return std::transform_reduce(blocks.begin(), blocks.end(), std::size_t{0}, std::plus<>(),
+                                 [&](const Section& block) { return piece_of(block, element, rounds); });
+  };
+  int rounds = std::max(1, static_cast<int>((all + slot_bytes - 1) / slot_bytes));
+  while (together(rounds) > slot_bytes) ++rounds;
+  return rounds;
+}
+
+bool applies(const Problem& problem) {
+  // A line, or an element, of every block fits into a slot.
+  return problem.shared && problem.slot_bytes / std::max<std::size_t>(64, problem.call.element_bytes()) >=
+                               static_cast<std::size_t>(problem.ranks);
+}
 
 Traffic traffic(const Problem& problem) {
   const auto bytes = static_cast<double>(problem.call.bytes());
-  const double slot = static_cast<double>(problem.call.whole_bytes(problem.slot_bytes));
+  const double slot = static_cast<double>(problem.slot_bytes);
   const double read = bytes * (problem.ranks - 1) / problem.ranks;
-  return {.shared = {.messages = std::max(1.0, std::ceil(bytes / slot)),
-                     .bytes = problem.ranks > 1 ? bytes + read : 0,
-                     .reduced = read},
+  return {.shared = {.messages = std::max(1.0, std::ceil(bytes / slot)), .bytes = 2 * read, .reduced = read},
           .messages = {}};
 }
 
@@ -28,27 +55,33 @@ Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
   const Reduction reduction(arguments);
   const auto me = static_cast<std::size_t>(memory.rank());
-  const Section mine = arguments.in_sections[me];
-  const std::size_t all = arguments.call.bytes();
-  const std::size_t slot = arguments.call.whole_bytes(memory.slot_bytes());
+  const std::span<const Section> blocks = arguments.in_sections;
+  const std::size_t element = arguments.call.element_bytes();
+  const int rounds = rounds_of(blocks, element, memory.slot_bytes(), arguments.call.bytes());
+  const Pieces mine(blocks[me].bytes, element, rounds);
+  std::size_t my_place = 0;
+  for (const Section& block : blocks.first(me)) my_place += piece_of(block, element, rounds);
   // In place the result stands where other ranks' data is, until that is in the slots.
   const bool in_place = arguments.in == arguments.out;
-  const Scratch scratch = transport.scratch(in_place ? mine.bytes : 0);
+  const Scratch scratch = transport.scratch(in_place ? blocks[me].bytes : 0);
   std::byte* const result = in_place ? scratch.data() : arguments.out;
-  for (std::size_t window = 0; window < all; window += slot) {
-    const std::size_t bytes = std::min(slot, all - window);
+  for (int piece = 0; piece < rounds; ++piece) {
     const Round round = co_await memory.open(data_slots);
-    memory.put(memory.slot(round, memory.rank()), arguments.in + window, bytes);
+    std::byte* place = memory.slot(round, memory.rank());
+    for (const Section& block : blocks) {
+      const Pieces pieces(block.bytes, element, rounds);
+      const std::byte* const data = arguments.in + block.offset + pieces.offset(piece);
+      if (&block != &blocks[me]) memory.put(place, data, pieces.bytes(piece));
+      place += pieces.bytes(0);
+    }
     memory.arrive(round);
     co_await memory.arrivals(round);
-    const std::size_t begin = std::max(mine.offset, window);
-    const std::size_t end = std::min(mine.offset + mine.bytes, window + bytes);
-    if (begin >= end) continue;
-    const std::span<const std::byte*> inputs = memory.slots(round, begin - window);
-    inputs[me] = arguments.in + begin;
-    reduction.all(result + (begin - mine.offset), inputs, end - begin);
+    if (mine.bytes(piece) == 0) continue;
+    const std::span<const std::byte*> inputs = memory.slots(round, my_place);
+    inputs[me] = arguments.in + blocks[me].offset + mine.offset(piece);
+    reduction.all(result + mine.offset(piece), inputs, mine.bytes(piece));
   }
-  if (in_place) copy_unless_same(arguments.out, result, mine.bytes);
+  if (in_place) copy_unless_same(arguments.out, result, blocks[me].bytes);
 }
 
 }  // namespace
