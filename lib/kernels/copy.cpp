@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/kernels.hpp"
+#include "kernels/long_copies.hpp"
 #include "kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -30,18 +31,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace chorus::kernels {
 
-/// In between memcpy leaves the work to one instruction of the processor, which takes a tenth longer; what is longer it
-/// may write past the caches.
-constexpr std::size_t long_from = 4096;
-constexpr std::size_t long_to = std::size_t{4} << 20U;
+/// In between memcpy leaves the work to one instruction of the processor, which takes a tenth longer.
+constexpr std::size_t vectors_from = 4096;
+constexpr std::size_t vectors_to = std::size_t{4} << 20U;
 
 HWY_EXPORT(copy_long);
-void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
-  if (store == Store::streamed || (bytes >= long_from && bytes <= long_to)) {
+
+namespace {
+void copy_by(Store store, std::byte* out, const std::byte* in, std::size_t bytes) {
+  if (store == Store::streamed || (bytes >= vectors_from && bytes <= vectors_to)) {
     HWY_DYNAMIC_DISPATCH(copy_long)(out, in, bytes, store);
   } else if (bytes > 0) {
     std::memcpy(out, in, bytes);
   }
+}
+}  // namespace
+
+void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
+  if (store == Store::streamed || bytes < LongCopies<>::from) return copy_by(store, out, in, bytes);
+  static LongCopies<> long_copies;
+  long_copies.run(bytes, [&](Store faster) { copy_by(faster, out, in, bytes); });
 }
 
 }  // namespace chorus::kernels

@@ -17,7 +17,8 @@ namespace chorus::kernels {
 /// written by cached stores even so.
 enum class Store { cached, streamed };
 
-/// Copies `bytes` from `in` to `out`; they do not overlap.
+/// Copies `bytes` from `in` to `out`; they do not overlap. Of 1 MiB and more cached stores give way to streamed ones
+/// where those have been faster.
 void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store);
 
 /// True where `op` is defined on `type` (see ReduceOp). `average` counts as `sum` here.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/kernels.hpp"
 
+#include "kernels/long_copies.hpp"
 #include "memory.hpp"
 #include "oracle.hpp"
 
@@ -9,10 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -293,6 +296,44 @@ TEST(Copy, AnySizeFromAndToAnyOffset) {
     for (std::size_t bytes = 0; bytes < 1100; ++bytes) check(bytes, random() % 64, random() % 64, store);
     check(content.size() - 1, 1, 3, store);
   }
+}
+
+TEST(Copy, AMebibyteAndMoreWhicheverWayItGoes) {
+  std::vector<std::byte> content(3 * kernels::LongCopies<>::from + 13);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::byte>(i * 7 >> 3U);
+  for (std::size_t copy = 0; copy < 40; ++copy) {
+    const std::size_t bytes = content.size() - copy * kernels::LongCopies<>::from / 20;
+    const Guarded out(bytes, copy % 3);
+    kernels::copy(out.data(), content.data() + copy % 5, bytes - copy % 5, Store::cached);
+    ASSERT_TRUE(std::equal(out.data(), out.data() + bytes - copy % 5, content.data() + copy % 5)) << copy;
+    ASSERT_TRUE(out.intact()) << copy;
+  }
+}
+
+/// Stands still unless it is told otherwise.
+struct StoppedClock {
+  using duration = std::chrono::nanoseconds;
+  using time_point = std::chrono::time_point<StoppedClock>;
+  static time_point now() { return time; }
+  static inline time_point time;
+};
+
+TEST(LongCopies, GoTheFasterWayAndNoticeWhenItChanges) {
+  kernels::LongCopies<StoppedClock> copies;
+  const auto streamed_of = [&](int number, Store slow) {
+    int streamed = 0;
+    for (int copy = 0; copy < number; ++copy) {
+      copies.run(kernels::LongCopies<>::from, [&](Store store) {
+        streamed += store == Store::streamed ? 1 : 0;
+        StoppedClock::time += std::chrono::microseconds(store == slow ? 150 : 100);
+      });
+    }
+    return streamed;
+  };
+  EXPECT_EQ(streamed_of(8, Store::cached), 4) << "they take turns";
+  EXPECT_EQ(streamed_of(64, Store::cached), 62);
+  streamed_of(320, Store::streamed);
+  EXPECT_EQ(streamed_of(64, Store::streamed), 2);
 }
 
 }  // namespace
