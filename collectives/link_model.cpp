@@ -11,9 +11,11 @@ constexpr double long_block = 256 * 1024;  // which the caches of a core of toda
 LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
   LinkModel links;
   if (crowded) {
-    links.shared.latency_us = 4;
-    links.read = {.latency_us = 8, .megabytes_per_second = 9000};
-    links.node = {.latency_us = 15, .megabytes_per_second = 800};
+    links.shared = {.latency_us = 0.1, .megabytes_per_second = 8000};
+    links.shared_peer_us = 1.8;
+    links.read = {.latency_us = 0.7, .megabytes_per_second = 8000};
+    links.long_read_megabytes_per_second = 5500;
+    links.node = {.latency_us = 15, .megabytes_per_second = 400};
     links.network.latency_us = 20;
   }
   if (pace.known()) {
