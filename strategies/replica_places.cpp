@@ -59,7 +59,7 @@ void ReplicaPlaces::reject_missing(const ReplicaLayout& layout, std::chrono::nan
   }
   if (missing.empty()) return;
   throw Error(ErrorCode::timeout,
-              fmt::format("replica {} has waited {:.2g} s, its limit, in {} for {}: see what keeps it, or set a longer "
+              fmt::format("replica {} has waited {:.2g} s in {} for {}: see what keeps it, or set a longer "
                           "timeout (CommunicationOptions::timeout, CHORUS_TIMEOUT)",
                           layout.first_replica() + (farthest - places_.begin()),
                           std::chrono::duration<double>(waited).count(), farthest->text(), missing));

@@ -120,7 +120,7 @@ TEST_P(MultiWorker, TheTimeoutOfARunHoldsForAllThatWorkersWaitForInIt) {
       EXPECT_EQ(job_rank(), 1);
       outcome = outcome_of([&] { several.run([] {}); });
     }
-    EXPECT_THAT(outcome.text, HasSubstr("has waited 0.2")) << "this worker, or another one";
+    EXPECT_THAT(outcome.text, HasSubstr("has waited ")) << "this worker, or another one";
     expect_works(several);
   };
   expect_timeout([&] { several.run(options, be_late); });
