@@ -26,7 +26,7 @@ struct LinkModel {
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
   Link node{.latency_us = 1, .megabytes_per_second = 4000};  ///< messages inside a node
   Link network{.latency_us = 2, .megabytes_per_second = 5000};  ///< messages between nodes
-  double reduce_megabytes_per_second = 12000;
+  double reduce_megabytes_per_second = 20000;
 
   /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming,
   /// and another process's memory is as fast beside it as was measured.

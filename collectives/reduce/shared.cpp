@@ -29,9 +29,10 @@ bool applies(const Problem& problem) { return problem.shared && segment_of(probl
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
-  const double rounds =
-      std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = bytes * others},
+  const double segment = static_cast<double>(segment_of(problem.call, problem.slot_bytes));
+  const double rounds = std::max(1.0, std::ceil(bytes / segment));
+  // While the root reads a segment the others write the next one.
+  return {.shared = {.messages = rounds, .bytes = std::min(bytes, segment) + bytes * others, .reduced = bytes * others},
           .messages = {},
           .far = far_by_one(problem, bytes * others)};
 }
