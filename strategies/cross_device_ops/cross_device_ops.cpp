@@ -75,7 +75,7 @@ void CrossDeviceOps::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp
     }
     batch_reduce(group, op, components, options);
   }
-  group.meet(local_replica, {"the end of all_reduce", {}, options.timeout});
+  group.meet(local_replica, {"the end of all_reduce", {}, options.timeout, true});
 }
 
 }  // namespace chorus

@@ -89,9 +89,9 @@ class CHORUS_API Strategy {
   /// Throws   also Error{invalid_argument} where an axis is none, or min and max of no elements are asked for.
   template <Leaf T, std::size_t K>
   [[nodiscard]] auto reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)[K]);
-  template <Leaf T>
-  [[nodiscard]] auto reduce(ReduceOp op, const PerReplica<T>& value, int axis) {
-    const int axes[] = {axis};
+  template <Leaf T, std::integral Axis>
+  [[nodiscard]] auto reduce(ReduceOp op, const PerReplica<T>& value, Axis axis) {
+    const int axes[] = {static_cast<int>(axis)};
     return reduce(op, value, axes);
   }
   /// An axis is a whole number.

@@ -261,37 +261,6 @@ class Variable {
   std::shared_ptr<State> state_;
 };
 
-template <Structure T>
-std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vector<PerReplica<T>> values,
-                                                           const CommunicationOptions& options) {
-  check_cross_replica("StrategyExtended::batch_reduce_to");
-  group_.together([&] {
-    detail::ReplicaLeaves all;
-    for (PerReplica<T>& value : values) {
-      const int first = value.layout().first_replica();
-      detail::ReplicaLeaves leaves = detail::leaves_of_components(value.values(), first, "batch_reduce_to");
-      for (ReplicaTensors& each : leaves.tensors) all.tensors.push_back(std::move(each));
-      for (ReplicaSlices& each : leaves.slices) all.slices.push_back(std::move(each));
-      all.structure = all.structure * 31 + leaves.structure;
-    }
-    all.paths = [&values] {
-      std::vector<std::string> paths;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        for (const std::string& path : detail::tensor_paths_of(values[i].values().front())) {
-          paths.push_back(std::string("value ").append(std::to_string(i)).append(path));
-        }
-      }
-      return paths;
-    };
-    reduce_components({.function = StrategyFunction::batch_reduce_to, .op = op}, op, all, options);
-  });
-  std::vector<Mirrored<T>> reduced;
-  for (const PerReplica<T>& value : values) {
-    reduced.emplace_back(value.layout(), std::vector<T>(value.values().begin(), value.values().end()));
-  }
-  return reduced;
-}
-
 template <Leaf T>
 T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
   return reduce(op, variable.value());

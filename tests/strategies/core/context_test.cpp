@@ -23,8 +23,8 @@ void expect_default_state() {
 
 TEST(Context, Case1_OutsideOfEveryScopeIsTheDefaultReplica) { expect_default_state(); }
 
-TEST(Context, Case2_AScopeIsCrossReplica) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case2_AScopeIsCrossReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   EXPECT_EQ(&get_strategy(), &strategy);
   EXPECT_TRUE(has_strategy());
@@ -32,17 +32,18 @@ TEST(Context, Case2_AScopeIsCrossReplica) {
   EXPECT_EQ(get_replica_context(), nullptr);
 }
 
-TEST(Context, Case3_ARunIsOfAReplica) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case3_ARunIsOfAReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto seen = strategy.run([&] {
     return &get_strategy() == &strategy && has_strategy() && !in_cross_replica_context() &&
-           &get_replica_context()->strategy() == &strategy && get_replica_context()->num_replicas_in_sync() == 2;
+           &get_replica_context()->strategy() == &strategy &&
+           get_replica_context()->num_replicas_in_sync() == replicas();
   });
   EXPECT_THAT(seen.values(), testing::Each(true));
 }
 
-TEST(Context, Case4_AMergeFunctionIsCrossReplica) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case4_AMergeFunctionIsCrossReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
   strategy.run([&] {
     get_replica_context()->merge_call([&](Strategy& given) {
       EXPECT_EQ(&given, &strategy);
@@ -81,8 +82,8 @@ TEST(Context, Case7_StrategiesDoNotMix) {
   EXPECT_EQ(&get_strategy(), &outer);
 }
 
-TEST(Context, Case8_AReplicaEntersNoScope) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case8_AReplicaEntersNoScope) {
+  MirroredStrategy strategy = mirrored(replicas());
   strategy.run([&] {
     expect_error(ErrorCode::wrong_context, "merge_call", [&] { std::ignore = strategy.scope(); });
     expect_error(ErrorCode::wrong_context, "replicas cannot run others", [&] { strategy.run([] {}); });

@@ -17,22 +17,25 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-TEST(Extended, Case83_ReducesToEveryReplica) {
-  MirroredStrategy strategy = mirrored(3);
-  const auto reduced = strategy.extended().reduce_to(ReduceOp::sum, per_replica<int>(strategy, {1, 2, 3}));
-  EXPECT_THAT(reduced.values(), Each(6));
-  EXPECT_EQ(reduced + 1, 7) << "stands for its value";
-  std::vector<PerReplica<int>> several;
-  for (const int i : {0, 10, 20}) several.push_back(per_replica<int>(strategy, {i, i + 1, i + 2}));
-  const auto all = strategy.extended().batch_reduce_to(ReduceOp::max, several);
+TEST_P(WithReplicas, Case83_ReducesToEveryReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto from = [&](int first) {
+    return per_replica(strategy, list_of(replicas(), [=](int i) { return first + i; }));
+  };
+  const auto reduced = strategy.extended().reduce_to(ReduceOp::sum, from(1));
+  EXPECT_EQ(reduced.values().size(), static_cast<std::size_t>(replicas()));
+  EXPECT_THAT(reduced.values(), Each(sum_of_ids() + replicas()));
+  EXPECT_EQ(reduced + 1, sum_of_ids() + replicas() + 1) << "stands for its value";
+  const auto all = strategy.extended().batch_reduce_to(ReduceOp::max, std::vector{from(0), from(10), from(20)});
   ASSERT_EQ(all.size(), 3U);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(all[i].values(), Each(static_cast<int>(10 * i + 2)));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(all[i].values(), Each(static_cast<int>(10 * i) + last()));
 }
 
-TEST(Extended, BroadcastsToEveryReplica) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, BroadcastsToEveryReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto copies = strategy.extended().broadcast_to(std::vector<int>{4, 5});
-  for (const auto& each : copies.values()) EXPECT_THAT(each, ElementsAre(4, 5));
+  EXPECT_EQ(copies.values().size(), static_cast<std::size_t>(replicas()));
+  EXPECT_THAT(copies.values(), Each(ElementsAre(4, 5)));
 }
 
 TEST(Extended, TheDefaultStrategyGivesWhatItGets) {
@@ -67,13 +70,13 @@ class Largest final : public CrossDeviceOps {
   int& calls_;
 };
 
-TEST(Extended, AUsersOpsReduceInAndOutsideOfTheReplicas) {
+TEST_P(WithReplicas, AUsersOpsReduceInAndOutsideOfTheReplicas) {
   int calls = 0;
-  MirroredStrategy strategy = mirrored(3, std::make_unique<Largest>(calls));
-  EXPECT_EQ(strategy.reduce(ReduceOp::sum, strategy.run([] { return 5 * id(); })), 10);
+  MirroredStrategy strategy = mirrored(replicas(), std::make_unique<Largest>(calls));
+  EXPECT_EQ(strategy.reduce(ReduceOp::sum, strategy.run([] { return 5 * id(); })), 5 * last());
   const auto inside = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, 7 * id()); });
-  EXPECT_THAT(inside.values(), Each(14));
-  EXPECT_EQ(calls, 2);
+  EXPECT_THAT(inside.values(), Each(7 * last()));
+  EXPECT_EQ(calls, replicas() == 1 ? 0 : 2) << "what one replica has is its own sum";
 }
 
 TEST(Extended, NcclIsNotBuilt) {
@@ -141,20 +144,20 @@ TEST(Extended, Case7_StrategiesDoNotMixInTheLowerLevel) {
   expect_refused([&] { std::ignore = extended.colocate_vars_with(*v); });
 }
 
-TEST(Extended, Case130_UpdatesOutsideOfScopesAreInTheContextOfTheStrategy) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case130_UpdatesOutsideOfScopesAreInTheContextOfTheStrategy) {
+  MirroredStrategy strategy = mirrored(replicas());
   std::optional<Variable<double>> v;
   {
     const auto scope = strategy.scope();
     v.emplace(1.0);
   }
   const auto in_context = [&](const auto&... /*component*/) {
-    return &get_strategy() == &strategy && in_cross_replica_context() && get_replica_context() == nullptr;
+    return &get_strategy() == &strategy && in_cross_replica_context() && get_replica_context() == nullptr ? 1 : 0;
   };
-  const auto updated = strategy.extended().update(*v, in_context);
-  EXPECT_THAT(updated, ElementsAre(true, true));
+  const std::vector<int> of_each(static_cast<std::size_t>(replicas()), 1);
+  EXPECT_EQ(strategy.extended().update(*v, in_context), of_each);
   const NonSlotDevices where = strategy.extended().non_slot_devices(*v);
-  EXPECT_THAT(strategy.extended().update_non_slot(where, in_context), ElementsAre(true, true));
+  EXPECT_EQ(strategy.extended().update_non_slot(where, in_context), of_each);
   EXPECT_FALSE(has_strategy()) << "as before";
   const Variable<double> plain(1.0);
   const auto of_default = [&](const double& /*component*/) {
@@ -163,8 +166,8 @@ TEST(Extended, Case130_UpdatesOutsideOfScopesAreInTheContextOfTheStrategy) {
   EXPECT_THAT(DefaultStrategy::instance().extended().update(plain, of_default), ElementsAre(true));
 }
 
-TEST(Extended, Case131_VariablesAreColocatedOutsideOfScopes) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case131_VariablesAreColocatedOutsideOfScopes) {
+  MirroredStrategy strategy = mirrored(replicas());
   std::optional<Variable<double>> v;
   {
     const auto scope = strategy.scope();
@@ -173,7 +176,7 @@ TEST(Extended, Case131_VariablesAreColocatedOutsideOfScopes) {
   const auto scope = strategy.extended().colocate_vars_with(*v);
   const Variable<double> beside(0.0);
   EXPECT_EQ(&beside.strategy(), &strategy);
-  EXPECT_EQ(beside.components().size(), 2U);
+  EXPECT_EQ(beside.components().size(), static_cast<std::size_t>(replicas()));
 }
 
 }  // namespace

@@ -61,27 +61,28 @@ TEST(Gather, MessagesNameTheLeaf) {
       << "works again";
 }
 
-TEST(Gather, StructuresThatDifferAreRefused) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithSeveralReplicas, GatheredStructuresThatDifferAreRefused) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const std::string only = "only replica " + std::to_string(last()) + " has ";
   using Lists = std::vector<std::vector<int>>;
   using Tuples = std::vector<std::tuple<std::vector<int>>>;
-  const auto values = per_replica<Tuples>(strategy, {Tuples(1), Tuples(2)});
-  expect_error(ErrorCode::mismatch, "only replica 1 has [1][0]", [&] { std::ignore = strategy.gather(values, 0); });
+  const auto values = per_replica(strategy, list_of(replicas(), [](int i) { return Tuples(i == last() ? 2 : 1); }));
+  expect_error(ErrorCode::mismatch, only + "[1][0]", [&] { std::ignore = strategy.gather(values, 0); });
   std::atomic<int> thrown = 0;
   const auto all_gather = [&] {
     try {
-      std::ignore = get_replica_context()->all_gather(Lists(static_cast<std::size_t>(1 + id())), 0);
+      std::ignore = get_replica_context()->all_gather(Lists(id() == last() ? 2 : 1), 0);
     } catch (...) {
       ++thrown;
       throw;
     }
   };
-  expect_error(ErrorCode::mismatch, "only replica 1 has [1]", [&] { strategy.run(all_gather); });
-  EXPECT_EQ(thrown, 2);
+  expect_error(ErrorCode::mismatch, only + "[1]", [&] { strategy.run(all_gather); });
+  EXPECT_EQ(thrown, replicas());
 }
 
-TEST(Gather, StructuresWithoutLeavesStayEmpty) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(GatherStructures, StructuresWithoutLeavesStayEmpty) {
+  MirroredStrategy strategy = mirrored(replicas());
   using Lists = std::vector<std::vector<int>>;
   EXPECT_EQ(strategy.gather(strategy.run([] { return Lists(); }), 0), Lists());
   EXPECT_EQ(strategy.gather(strategy.run([] { return Lists(2); }), 0), Lists(2));
@@ -92,13 +93,13 @@ TEST(Gather, OfOneReplicaIsWhatItBrings) {
   EXPECT_EQ(DefaultStrategy::instance().gather(rows, 0), nested_rows({2}));
 }
 
-TEST(Gather, Case61_AStructureThatIsNotDistributedComesBack) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(GatherStructures, Case61_AStructureThatIsNotDistributedComesBack) {
+  MirroredStrategy strategy = mirrored(replicas());
   EXPECT_EQ(strategy.gather(nested_rows({2}), 0), nested_rows({2}));
 }
 
-TEST(Gather, Case64_SlicesInAStructureAreNotGathered) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(GatherStructures, Case64_SlicesInAStructureAreNotGathered) {
+  MirroredStrategy strategy = mirrored(replicas());
   using Slices = IndexedSlices<std::vector<float>>;
   const auto values = strategy.run([] { return std::tuple(std::vector<float>(1), Slices({1}, {0}, {4})); });
   expect_error(ErrorCode::not_supported, "to_dense", [&] { std::ignore = strategy.gather(values, 0); });

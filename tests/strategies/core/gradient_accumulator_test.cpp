@@ -4,6 +4,7 @@
 #include <chorus/strategies/gradient_accumulator.hpp>
 #include <chorus/strategies/optimizers.hpp>
 
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -12,8 +13,8 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-TEST(GradientAccumulator, SmallBatchesCountAsALargeOne) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, SmallBatchesAddedUpCountAsALargeOne) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const auto trained = [&](int batches) {
     const Variable<std::vector<double>> v(std::vector<double>{0, 0});
@@ -31,23 +32,23 @@ TEST(GradientAccumulator, SmallBatchesCountAsALargeOne) {
     });
     return v.components();
   };
-  EXPECT_THAT(trained(1), Each(ElementsAre(-7.5, -15)));
-  EXPECT_THAT(trained(4), Each(ElementsAre(-7.5, -15)));
+  const double sum = 2 * sum_of_ids() + 3 * replicas();  // of 1 + id, then of 2 + id
+  for (const int batches : {1, 4}) EXPECT_THAT(trained(batches), Each(ElementsAre(-0.5 * sum, -sum)));
 }
 
-TEST(GradientAccumulator, BeginsAnewWhenItIsReset) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, AnAccumulatorBeginsAnewWhenItIsReset) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   GradientAccumulator<double> accumulator(2);
   strategy.run([&] {
-    if (id() == 0) std::ignore = accumulator.add({7});  // as where the other one has thrown before
+    if (id() % 2 == 0) std::ignore = accumulator.add({7});  // as where the others have thrown before
   });
   accumulator.reset();
   strategy.run([&] {
     EXPECT_FALSE(accumulator.add({1}));
-    const auto sums = accumulator.add({2});
+    const auto sums = accumulator.add({2.0 + id()});
     ASSERT_TRUE(sums);
-    EXPECT_EQ(std::get<0>(*sums), 3);
+    EXPECT_EQ(std::get<0>(*sums), 3 + id());
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What carries a reduction does not change it.
+#include "core/every_collective.hpp"
 #include "core/replicas.hpp"
 
 #include <chorus/float16.hpp>
@@ -59,6 +60,15 @@ TEST_P(WithReplicas, HalfPrecisionAverages) {
       return get_replica_context()->all_reduce(ReduceOp::average, std::vector<bfloat16_t>(10, bfloat16_t(3)));
     });
     for (const bfloat16_t each : averages[0]) EXPECT_EQ(static_cast<float>(each), 3.0F);
+  }
+}
+
+TEST_P(WithReplicas, Case209_NoElementsAndSmallTypesInEveryCollective) {
+  using Implementation = CommunicationImplementation;
+  for (const Implementation implementation : {Implementation::automatic, Implementation::ring, Implementation::mpi}) {
+    MirroredStrategy strategy = mirrored(replicas(), nullptr, {.implementation = implementation});
+    expect_every_collective_of_small_types(strategy);
+    expect_every_collective_of_bool(strategy);
   }
 }
 

@@ -10,27 +10,39 @@
 namespace chorus::test {
 namespace {
 
-using testing::ElementsAre;
-
-TEST(Losses, Case193_SharesOfTheAverage) {
-  MirroredStrategy strategy = mirrored(2);
-  const auto losses = per_replica<std::vector<float>>(strategy, {{2, 3}, {4, 5}});
-  const auto by_all =
-      strategy.run([](const std::vector<float>& mine) { return average_loss(mine, {.global_batch_size = 4}); }, losses);
-  EXPECT_THAT(by_all.values(), ElementsAre(1.25F, 2.25F));
-  EXPECT_EQ(strategy.reduce(ReduceOp::sum, by_all), 3.5F);
+TEST_P(WithReplicas, Case193_SharesOfTheAverage) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto two = [](int i) {
+    return std::vector<float>{2 * static_cast<float>(i) + 2, 2 * static_cast<float>(i) + 3};
+  };
+  const auto losses = per_replica(strategy, list_of(replicas(), two));
+  const auto n = static_cast<float>(replicas());
+  const std::vector<float> shares =
+      list_of(replicas(), [n](int i) { return (4 * static_cast<float>(i) + 5) / (2 * n); });
+  const auto by_all = strategy.run(
+      [](const std::vector<float>& mine) { return average_loss(mine, {.global_batch_size = 2 * replicas()}); }, losses);
+  EXPECT_THAT(strategy.local_results(by_all), testing::Pointwise(testing::FloatEq(), shares));
+  EXPECT_FLOAT_EQ(strategy.reduce(ReduceOp::sum, by_all), n + 1.5F) << "the mean of 2, 3, ... 2 n + 1";
   const auto by_default = strategy.run([](const std::vector<float>& mine) { return average_loss(mine); }, losses);
-  EXPECT_THAT(by_default.values(), ElementsAre(1.25F, 2.25F));
+  EXPECT_THAT(strategy.local_results(by_default), testing::Pointwise(testing::FloatEq(), shares));
 }
 
-TEST(Losses, Case194_AShortBatchNeedsTheTrueSize) {
-  MirroredStrategy strategy = mirrored(2);
-  const auto losses = per_replica<std::vector<double>>(strategy, {{2, 3}, {4}});
+TEST_P(WithSeveralReplicas, Case194_AShortBatchNeedsTheTrueSize) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto two_or_one = [](int i) {  // 2, 3, 4, ... of which the last replica has one
+    std::vector<double> losses{2.0 * i + 2, 2.0 * i + 3};
+    if (i == last()) losses.pop_back();
+    return losses;
+  };
+  const auto losses = per_replica(strategy, list_of(replicas(), two_or_one));
+  const int size = 2 * replicas() - 1;
   const auto right = strategy.run(
-      [](const std::vector<double>& mine) { return average_loss(mine, {.global_batch_size = 3}); }, losses);
-  EXPECT_DOUBLE_EQ(strategy.reduce(ReduceOp::sum, right), 3);
+      [size](const std::vector<double>& mine) { return average_loss(mine, {.global_batch_size = size}); }, losses);
+  EXPECT_DOUBLE_EQ(strategy.reduce(ReduceOp::sum, right), replicas() + 1) << "the mean of 2, 3, ... 2 n";
   const auto wrong = strategy.run([](const std::vector<double>& mine) { return average_loss(mine); }, losses);
-  EXPECT_DOUBLE_EQ(strategy.reduce(ReduceOp::sum, wrong), 3.25);
+  const double of_full = replicas() * (2.0 * replicas() - 1) - 1;  // 2 + ... + 2 n - 1
+  EXPECT_DOUBLE_EQ(strategy.reduce(ReduceOp::sum, wrong), of_full / (2 * replicas()) + 2.0)
+      << "what it must not be: the last one counts twice";
 }
 
 TEST(Losses, WeightsAndNoExamples) {
@@ -43,12 +55,13 @@ TEST(Losses, WeightsAndNoExamples) {
   });
 }
 
-TEST(Losses, Case196_WrongSizesAndContexts) {
+TEST_P(WithReplicas, Case196_WrongSizesAndContexts) {
   const std::vector<float> losses{1, 2};
   expect_error(ErrorCode::invalid_argument, "-1",
                [&] { std::ignore = average_loss(losses, {.global_batch_size = -1}); });
-  MirroredStrategy strategy = mirrored(3);
-  EXPECT_THAT(strategy.run([] { return scale_regularization(6.0F); }).values(), testing::Each(2));
+  MirroredStrategy strategy = mirrored(replicas());
+  EXPECT_THAT(strategy.run([] { return scale_regularization(6.0F); }).values(),
+              testing::Each(6 / static_cast<float>(replicas())));
   EXPECT_EQ(scale_regularization(6.0F), 6) << "of the default strategy";
   const auto scope = strategy.scope();
   expect_error(ErrorCode::wrong_context, "outside of the replicas", [&] { std::ignore = average_loss(losses); });
@@ -68,22 +81,28 @@ TEST(Losses, IntegersHaveNoShares) {
 
 TEST(Losses, Case197_LossesAreSummed) { EXPECT_EQ(get_loss_reduction(), ReduceOp::sum); }
 
-TEST(Metrics, AreOfAllReplicasAndAllSteps) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, MetricsAreOfAllReplicasAndAllSteps) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   Sum sum;
   Mean mean;
   Accuracy accuracy;
-  for (int step = 0; step < 2; ++step) {
+  int weights = 0;
+  int weighted = 0;
+  for (int replica = 0; replica < replicas(); ++replica) {
+    weights += 1 + 2 * replica;
+    weighted += (1 + 2 * replica) * replica;
+  }
+  for (int step = 1; step <= 2; ++step) {
     strategy.run([&] {
       sum.update_state(std::vector<float>{1, 2});
       mean.update_state(static_cast<float>(id()), 1 + 2 * id());
       accuracy.update_state(std::vector<int>{0, 1}, std::vector<int>{0, id()});
     });
+    EXPECT_EQ(sum.result(), 3 * replicas() * step);
+    EXPECT_DOUBLE_EQ(mean.result(), static_cast<double>(weighted) / weights);
+    EXPECT_DOUBLE_EQ(accuracy.result(), (replicas() + (replicas() > 1 ? 1.0 : 0.0)) / (2.0 * replicas()));
   }
-  EXPECT_EQ(sum.result(), 12);
-  EXPECT_EQ(mean.result(), 0.75);
-  EXPECT_EQ(accuracy.result(), 0.75);
   accuracy.reset_state();
   EXPECT_EQ(accuracy.result(), 0);
   expect_error(ErrorCode::invalid_argument, "2 labels and 1 predictions", [&] {
@@ -91,8 +110,8 @@ TEST(Metrics, AreOfAllReplicasAndAllSteps) {
   });
 }
 
-TEST(Losses, Case196a_AShortLastBatchWeighsWhatItHas) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case196a_AShortLastBatchWeighsWhatItHas) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto batches = make_array_dataset(std::vector<double>(1000, 1)).batch(32);
   double by_nominal_size = 0;
   double by_own_size = 0;

@@ -85,8 +85,8 @@ TEST(Misuse, UpdatesWithValuesOfAnotherNumberOfReplicas) {
                [&] { four.run([&] { return get_replica_context()->merge_call(merge); }); });
 }
 
-TEST(Misuse, ARunInTheFunctionOfAMergeCall) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithSeveralReplicas, ARunInTheFunctionOfAMergeCall) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto run_again = [](Strategy& merged) { merged.run([] { ADD_FAILURE() << "was called"; }); };
   expect_error(ErrorCode::wrong_context, "Strategy::run: called in the function of a merge_call",
                [&] { strategy.run([&] { get_replica_context()->merge_call(run_again); }); });
@@ -106,8 +106,8 @@ TEST(Misuse, ShapesThatAreNotTheVariables) {
   for (const Values& each : v.components()) EXPECT_EQ(each, (Values{1, 2}));
 }
 
-TEST(Misuse, GradientsThatAreShorterThanTheirVariables) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, GradientsThatAreShorterThanTheirVariables) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const Variable<Values> v(Values(1000), {.name = "v"});
   Sgd optimizer{std::tuple{v}};
@@ -132,8 +132,8 @@ TEST(Misuse, WhatIsForOutsideOfTheReplicas) {
   });
 }
 
-TEST(Misuse, TwoThreadsThatRunAtTheSameTime) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithSeveralReplicas, TwoThreadsThatRunAtTheSameTime) {
+  MirroredStrategy strategy = mirrored(replicas());
   strategy.run([&] {
     if (id() != 0) return;
     std::thread([&] {

@@ -97,27 +97,30 @@ TEST(MultiStep, WhatIsWrong) {
                [&] { std::ignore = outputs.last_step_output<float>("loss"); });
 }
 
-TEST(Update, ReturnsWhatTheFunctionGivesForEachComponent) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, AnUpdateReturnsWhatTheFunctionGivesForEachComponent) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const Variable<double> v(1.0, {.name = "v"});
   const auto add = [](double& component, double by) { return component += by; };
-  EXPECT_THAT(strategy.extended().update(v, add, per_replica<double>(strategy, {1, 2, 3})), ElementsAre(2, 3, 4));
+  const auto numbers = per_replica(strategy, list_of(replicas(), [](int i) { return i + 1.0; }));
+  EXPECT_EQ(strategy.extended().update(v, add, numbers), list_of(replicas(), [](int i) { return i + 2.0; }));
   const auto inside = strategy.run([&] { return strategy.extended().update(v, add, 10.0 * id()); });
-  EXPECT_THAT(inside[2], ElementsAre(2, 13, 24));
+  EXPECT_THAT(inside.values(), Each(list_of(replicas(), [](int i) { return 11 * i + 2.0; })));
 }
 
-TEST(Update, Case133_NonSlotDevicesAreWhereVariablesLie) {
-  const auto devices = some_devices(3);
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, Case133_NonSlotDevicesAreWhereVariablesLie) {
+  const auto devices = some_devices(replicas());
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const Variable<double> b(0.0, {.name = "b"});
   const Variable<double> a(0.0, {.name = "a"});
   EXPECT_EQ(strategy.extended().non_slot_devices(b, a).devices, devices);
-  OneDeviceStrategy one(devices[1]);
-  EXPECT_THAT(one.extended().non_slot_devices(b).devices, ElementsAre(devices[1]));
-  CentralStorageStrategy central(devices, devices[2]);
-  EXPECT_THAT(central.extended().non_slot_devices(b).devices, ElementsAre(devices[2]));
+  for (const Device& device : devices) {
+    OneDeviceStrategy one(device);
+    EXPECT_THAT(one.extended().non_slot_devices(b).devices, ElementsAre(device));
+    CentralStorageStrategy central(devices, device);
+    EXPECT_THAT(central.extended().non_slot_devices(b).devices, ElementsAre(device));
+  }
   const NonSlotDevices of_default = DefaultStrategy::instance().extended().non_slot_devices(b, a);
   EXPECT_TRUE(of_default.devices.empty());
   EXPECT_EQ(of_default.variable, "a");
@@ -130,20 +133,21 @@ int number_and_value(int value) {
   return 10 * *current_context().update_replica + value;
 }
 
-TEST(Update, NonSlotUpdatesAreOncePerDevice) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, NonSlotUpdatesAreOncePerDevice) {
+  MirroredStrategy strategy = mirrored(replicas());
   StrategyExtended& extended = strategy.extended();
   const auto scope = strategy.scope();
   const Variable<int> v(0, {.name = "v"});
   const auto places = extended.non_slot_devices(v);
-  EXPECT_THAT(extended.update_non_slot(places, number_and_value, per_replica<int>(strategy, {1, 2, 3})),
-              ElementsAre(1, 12, 23));
+  const auto numbers = per_replica(strategy, list_of(replicas(), [](int i) { return i + 1; }));
+  EXPECT_EQ(extended.update_non_slot(places, number_and_value, numbers),
+            list_of(replicas(), [](int i) { return 11 * i + 1; }));
   int calls = 0;
   strategy.run([&] {
     extended.update_non_slot(
         places, [&](int) { ++calls; }, id());
   });
-  EXPECT_EQ(calls, 3) << "once for all replicas, for each device";
+  EXPECT_EQ(calls, replicas()) << "once for all replicas, for each device";
 }
 
 TEST(Update, NonSlotUpdatesAreForDevicesOfTheStrategy) {
@@ -164,15 +168,15 @@ TEST(Update, NonSlotUpdatesAreForDevicesOfTheStrategy) {
               ElementsAre(7));
 }
 
-TEST(Update, Case131_AComponentKnowsItsVariable) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case131_AComponentKnowsItsVariable) {
+  MirroredStrategy strategy = mirrored(replicas());
   StrategyExtended& extended = strategy.extended();
   const auto scope = strategy.scope();
   const Variable<double> other(0.0, {.name = "other"});
   const Variable<double> v(0.0, {.name = "v"});
   int found = 0;
   extended.update(v, [&](double& component) { found += extended.value_container(component) == v ? 1 : 0; });
-  EXPECT_EQ(found, 2);
+  EXPECT_EQ(found, replicas());
   EXPECT_EQ(extended.value_container(v), v);
   const double plain = 0;
   EXPECT_FALSE(extended.value_container(plain));
@@ -211,12 +215,11 @@ class Listens final : public CrossDeviceOps {
   bool& asked_;
 };
 
-TEST(RunOptions, Case38_HoldForTheRunAndGiveTheSameResult) {
+TEST_P(WithSeveralReplicas, Case38_RunOptionsHoldForTheRunAndGiveTheSameResult) {
   bool asked = false;
-  MirroredStrategy strategy = mirrored(2, std::make_unique<Listens>(asked));
+  MirroredStrategy strategy = mirrored(replicas(), std::make_unique<Listens>(asked));
   const RunOptions options{.communication = {.reproducible = true}};
-  const auto ids = strategy.run(options, id);
-  EXPECT_THAT(ids.values(), ElementsAre(0, 1));
+  EXPECT_EQ(strategy.local_results(strategy.run(options, id)), list_of(replicas(), [](int i) { return i; }));
   const auto reduce = [](int by) { return get_replica_context()->all_reduce(ReduceOp::sum, by); };
   strategy.run(options, reduce, 1);
   EXPECT_TRUE(asked) << "all_reduce in the run";
@@ -232,14 +235,14 @@ TEST(RunOptions, Case38_HoldForTheRunAndGiveTheSameResult) {
   EXPECT_EQ(DefaultStrategy::instance().run(options, [] { return 3; }).get(), 3);
 }
 
-TEST(LossReduction, IsTheSumUnlessAnotherIsSet) {
-  MirroredStrategy strategy = mirrored(2);
-  const auto losses = per_replica<double>(strategy, {1, 3});
+TEST_P(WithReplicas, TheLossReductionIsTheSumUnlessAnotherIsSet) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto losses = per_replica(strategy, list_of(replicas(), [](int i) { return 2.0 * i + 1; }));
   const auto scope = strategy.scope();
-  EXPECT_EQ(strategy.reduce(get_loss_reduction(), losses), 4);
+  EXPECT_EQ(strategy.reduce(get_loss_reduction(), losses), replicas() * replicas());
   set_loss_reduction(ReduceOp::average);
-  EXPECT_EQ(strategy.reduce(get_loss_reduction(), losses), 2);
-  EXPECT_EQ(strategy.run(get_loss_reduction)[1], ReduceOp::average) << "in replicas, too";
+  EXPECT_EQ(strategy.reduce(get_loss_reduction(), losses), replicas());
+  EXPECT_THAT(strategy.run(get_loss_reduction).values(), Each(ReduceOp::average)) << "in replicas, too";
   expect_error(ErrorCode::invalid_argument, "sum or average", [] { set_loss_reduction(ReduceOp::max); });
   strategy.run(
       [] { expect_error(ErrorCode::wrong_context, "set_loss_reduction", [] { set_loss_reduction(ReduceOp::sum); }); });

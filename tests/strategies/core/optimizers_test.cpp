@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replicas.hpp"
 
+#include <chorus/strategies/array_dataset.hpp>
+#include <chorus/strategies/losses.hpp>
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/strategy.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -13,6 +16,7 @@
 namespace chorus::test {
 namespace {
 
+using testing::DoubleEq;
 using testing::Each;
 
 /// What one step at the rate 1 makes of 0 where replica r has the gradient r + 1.
@@ -26,12 +30,38 @@ std::vector<double> after_a_step(int replicas, const GradientOptions& options) {
   return v.components();
 }
 
-TEST(Optimizers, Case137_GradientsAreAddedAndClippedBeforeOrAfter) {
-  EXPECT_THAT(after_a_step(2, {}), Each(-3));
-  EXPECT_THAT(after_a_step(2, {.clipping = Clipping::before_reduction, .clip_norm = 1}), Each(-2));
-  EXPECT_THAT(after_a_step(2, {.clipping = Clipping::after_reduction, .clip_norm = 2}), Each(-2));
-  EXPECT_THAT(after_a_step(2, {.communication = {.reproducible = true}}), Each(-3));
-  EXPECT_THAT(after_a_step(2, {.aggregate = false}), testing::ElementsAre(-1, -2));
+TEST_P(WithReplicas, Case137_GradientsAreAddedAndClippedBeforeOrAfter) {
+  const int n = replicas();
+  const double sum = n + sum_of_ids();
+  EXPECT_THAT(after_a_step(n, {}), Each(-sum));
+  EXPECT_THAT(after_a_step(n, {.clipping = Clipping::before_reduction, .clip_norm = 1}), Each(DoubleEq(-n)));
+  EXPECT_THAT(after_a_step(n, {.clipping = Clipping::after_reduction, .clip_norm = 0.5}), Each(DoubleEq(-0.5)));
+  EXPECT_THAT(after_a_step(n, {.clipping = Clipping::after_reduction, .clip_norm = sum + 1}), Each(-sum));
+  EXPECT_THAT(after_a_step(n, {.communication = {.reproducible = true}}), Each(-sum));
+  EXPECT_EQ(after_a_step(n, {.aggregate = false}), list_of(n, [](int i) { return -1.0 - i; }));
+}
+
+TEST_P(WithReplicas, Case137_ScaledLossesGiveTheGlobalMeanGradient) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto scope = strategy.scope();
+  const Variable<double> v(0.0);
+  Sgd optimizer{std::tuple{v}, SgdOptions{.learning_rate = 1}};
+  const auto batches = make_array_dataset(list_of(20, [](int i) { return static_cast<double>(i); })).batch(9);
+  double expected = 0;  // by one replica that sees each batch as a whole: the loss of a row x is v x
+  double row = 0;
+  for (const auto& step : strategy.distribute_dataset(batches)) {
+    strategy.run(
+        [&](const std::vector<double>& rows) {
+          const double share = average_loss(rows, {.global_batch_size = static_cast<std::int64_t>(step.global_size())});
+          optimizer.apply_gradients({share});
+        },
+        step.batches());
+    double sum = 0;
+    for (const double end = row + static_cast<double>(step.global_size()); row < end; ++row) sum += row;
+    expected -= sum / static_cast<double>(step.global_size());
+  }
+  EXPECT_EQ(row, 20);
+  for (const double each : v.components()) EXPECT_NEAR(each, expected, 1e-12);
 }
 
 TEST(Optimizers, LengthsToClipToArePositive) {
@@ -75,10 +105,10 @@ TEST(Optimizers, NumbersThatTheyCannotWorkWith) {
   Adam(variables, {.learning_rate = 0, .beta_1 = 0, .beta_2 = 0, .epsilon = 0});
 }
 
-TEST(Optimizers, ReproducibleAveragesAreDivided) {
-  MirroredStrategy strategy = mirrored(2, nullptr, {.reproducible = true});
+TEST_P(WithReplicas, ReproducibleAveragesAreDivided) {
+  MirroredStrategy strategy = mirrored(replicas(), nullptr, {.reproducible = true});
   const auto averages = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::average, 1.0 + id()); });
-  EXPECT_THAT(averages.values(), Each(1.5));
+  EXPECT_THAT(averages.values(), Each((1.0 + replicas()) / 2));
 }
 
 }  // namespace

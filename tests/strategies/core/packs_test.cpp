@@ -37,11 +37,32 @@ TEST(Packs, Case77_TheLimitHoldsWherePacksThereOvershoot) {
   EXPECT_EQ(packed({128, 32, 800, 4}, 200), (Sizes{{128, 32}, {800}, {4}})) << "there {128, 32, 800}, {4}";
 }
 
+template <long long Bytes>
+concept BytesOfAPack = requires {
+  CommunicationOptions{.bytes_per_pack = Bytes};
+};
+
 TEST(Packs, Case76_TensorsOfThreeAndFourElementsMakeOnePackOrTwo) {
   using Sizes = std::vector<std::vector<std::size_t>>;
-  EXPECT_EQ(packed({3, 4}, 0), (Sizes{{3, 4}}));
-  EXPECT_EQ(packed({3, 4}, 4), (Sizes{{3}, {4}})) << "as there with num_packs = 2";
+  EXPECT_EQ(packed({3, 4}, 0), (Sizes{{3, 4}})) << "as there with num_packs = 1";
+  EXPECT_EQ(packed({3, 4}, 7), (Sizes{{3, 4}}));
+  EXPECT_EQ(packed({3, 4}, 6), (Sizes{{3}, {4}})) << "as there with num_packs = 2";
+  EXPECT_EQ(packed({3, 4}, 4), (Sizes{{3}, {4}}));
   EXPECT_EQ(packed({3, 0, 4}, 4), (Sizes{{3, 0}, {4}}));
+}
+
+TEST(Packs, Case76_TenElementsMakeThreePacks) {
+  using Sizes = std::vector<std::vector<std::size_t>>;
+  const std::vector<std::size_t> ten(10, 1);
+  EXPECT_EQ(packed(ten, 0), (Sizes{ten}));
+  EXPECT_EQ(packed(ten, 4), (Sizes{{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1}})) << "there 3, 3 and 4";
+  EXPECT_EQ(packed({3, 3, 4}, 4), (Sizes{{3}, {3}, {4}})) << "as there with num_packs = 3";
+  EXPECT_EQ(packed({10}, 4), (Sizes{{10}})) << "no tensor is divided";
+}
+
+TEST(Packs, Case76_ThereAreNotLessThanNoBytesInAPack) {
+  static_assert(BytesOfAPack<0> && BytesOfAPack<4>);
+  static_assert(!BytesOfAPack<-1>, "there an error when it runs");
 }
 
 TEST(Packs, InMemoryHaveShortTensorsOnly) {

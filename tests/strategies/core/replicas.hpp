@@ -33,6 +33,14 @@ PerReplica<T> per_replica(const Strategy& strategy, std::vector<T> values) {
   return PerReplica<T>(strategy.layout(), std::move(values));
 }
 
+/// make(0), make(1), ... make(number - 1).
+template <class Make>
+auto list_of(int number, const Make& make) {
+  std::vector<decltype(make(0))> list;
+  for (int i = 0; i < number; ++i) list.push_back(make(i));
+  return list;
+}
+
 /// Expects `statement` to throw an Error of `code` whose text contains `text`.
 template <class Statement>
 void expect_error(ErrorCode code, const std::string& text, const Statement& statement) {
@@ -49,6 +57,12 @@ void expect_error(ErrorCode code, const std::string& text, const Statement& stat
 class WithReplicas : public testing::TestWithParam<int> {
  protected:
   [[nodiscard]] static int replicas() { return GetParam(); }
+  [[nodiscard]] static int last() { return GetParam() - 1; }
+  /// 0 + 1 + ... of all.
+  [[nodiscard]] static int sum_of_ids() { return replicas() * (replicas() - 1) / 2; }
 };
+
+/// Tests that are run with several numbers of replicas, more than one.
+class WithSeveralReplicas : public WithReplicas {};
 
 }  // namespace chorus::test

@@ -4,20 +4,25 @@
 #include <chorus/strategies/default_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 
 INSTANTIATE_TEST_SUITE_P(Every, WithReplicas, testing::Values(1, 2, 3, 4, 8));
+INSTANTIATE_TEST_SUITE_P(Every, WithSeveralReplicas, testing::Values(2, 3, 4, 8));
 
 TEST_P(WithReplicas, Case22_EachReplicaReturnsItsNumber) {
   MirroredStrategy strategy = mirrored(replicas());
@@ -26,20 +31,25 @@ TEST_P(WithReplicas, Case22_EachReplicaReturnsItsNumber) {
   EXPECT_EQ(strategy.local_results(strategy.run(id)), expected);
 }
 
-TEST(Run, Case23_StructuresAreOfPerReplica) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case23_StructuresAreOfPerReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto result = strategy.run([] { return std::tuple(id(), std::map<std::string, int>{{"a", 10 * id()}}); });
-  EXPECT_EQ(std::get<0>(result[1]), 1);
-  EXPECT_EQ(std::get<1>(result[0]).at("a"), 0);
-  EXPECT_EQ(std::get<1>(result[1]).at("a"), 10);
+  ASSERT_EQ(result.values().size(), static_cast<std::size_t>(replicas()));
+  for (int i = 0; i < replicas(); ++i) {
+    const auto& [number, map] = result[static_cast<std::size_t>(i)];
+    EXPECT_EQ(number, i);
+    EXPECT_EQ(map, (std::map<std::string, int>{{"a", 10 * i}}));
+  }
 }
 
-TEST(Run, Case25_DifferentStructuresAreRefused) {
-  MirroredStrategy strategy = mirrored(2);
-  const auto lists = [] { return std::vector<std::tuple<int>>(static_cast<std::size_t>(1 + id())); };
-  expect_error(ErrorCode::mismatch, "only replica 1 has [1][0]", [&] { strategy.run(lists); });
-  const auto maps = [] { return std::map<std::string, int>{{id() == 0 ? "a" : "b", 1}}; };
-  expect_error(ErrorCode::mismatch, "where replica 0 has [a], replica 1 has [b]", [&] { strategy.run(maps); });
+TEST_P(WithSeveralReplicas, Case25_DifferentStructuresAreRefused) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const std::string number = std::to_string(last());
+  const auto lists = [] { return std::vector<std::tuple<int>>(id() == last() ? 2U : 1U); };
+  expect_error(ErrorCode::mismatch, "only replica " + number + " has [1][0]", [&] { strategy.run(lists); });
+  const auto maps = [] { return std::map<std::string, int>{{id() == last() ? "b" : "a", 1}}; };
+  expect_error(ErrorCode::mismatch, "where replica 0 has [a], replica " + number + " has [b]",
+               [&] { strategy.run(maps); });
 }
 
 TEST(Run, WhatIsNoTensorIsReturnedAsItIs) {
@@ -49,17 +59,17 @@ TEST(Run, WhatIsNoTensorIsReturnedAsItIs) {
   EXPECT_EQ(strategy.run([] { return std::vector<bool>(3, true); })[1].size(), 3U);
 }
 
-TEST(Run, Case28_NestedArgumentsAreTakenApart) {
-  MirroredStrategy strategy = mirrored(2);
-  const std::vector nested{std::tuple(per_replica(strategy, std::vector{1, 2}), 5)};
+TEST_P(WithReplicas, Case28_NestedArgumentsAreTakenApart) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto numbers = per_replica(strategy, list_of(replicas(), [](int i) { return i + 1; }));
+  const std::vector nested{std::tuple(numbers, 5)};
   const auto seen = strategy.run([](const std::vector<std::tuple<int, int>>& mine) { return mine.front(); }, nested);
-  EXPECT_EQ(seen[0], std::tuple(1, 5));
-  EXPECT_EQ(seen[1], std::tuple(2, 5));
+  EXPECT_EQ(strategy.local_results(seen), list_of(replicas(), [](int i) { return std::tuple(i + 1, 5); }));
 }
 
-TEST(Run, ArgumentsThatAreNotDistributedComeAsTheyAre) {
-  MirroredStrategy strategy = mirrored(2);
-  auto parts = per_replica(strategy, std::vector{std::vector<int>{}, std::vector<int>{}});
+TEST_P(WithReplicas, ArgumentsThatAreNotDistributedComeAsTheyAre) {
+  MirroredStrategy strategy = mirrored(replicas());
+  auto parts = per_replica(strategy, std::vector(static_cast<std::size_t>(replicas()), std::vector<int>{}));
   const std::string text = "as it is";
   strategy.run(
       [&](std::vector<int>& mine, const std::string& given) {
@@ -67,11 +77,11 @@ TEST(Run, ArgumentsThatAreNotDistributedComeAsTheyAre) {
         mine.push_back(id());
       },
       parts, text);
-  EXPECT_THAT(parts[1], ElementsAre(1));
+  EXPECT_EQ(strategy.local_results(parts), list_of(replicas(), [](int i) { return std::vector{i}; }));
 }
 
-TEST(Run, Case31_AMergeCallMeetsAllReplicasOnce) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, Case31_AMergeCallMeetsAllReplicasOnce) {
+  MirroredStrategy strategy = mirrored(replicas());
   std::mutex mutex;
   std::vector<std::string> log;
   const auto say = [&](const std::string& text) {
@@ -83,58 +93,76 @@ TEST(Run, Case31_AMergeCallMeetsAllReplicasOnce) {
     get_replica_context()->merge_call([&](Strategy&) { say("merge"); });
     say("after");
   });
-  EXPECT_THAT(log, ElementsAre("before", "before", "before", "merge", "after", "after", "after"));
+  std::vector<std::string> expected(static_cast<std::size_t>(replicas()), "before");
+  expected.emplace_back("merge");
+  expected.insert(expected.end(), static_cast<std::size_t>(replicas()), "after");
+  EXPECT_EQ(log, expected);
 }
 
-TEST(Run, Case32_AMergeCallGetsTheValuesOfAll) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, Case32_AMergeCallGetsTheValuesOfAll) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto results = strategy.run([] {
-    return get_replica_context()->merge_call(
-        [](Strategy&, const PerReplica<int>& ids) { return ids[0] + ids[1] + ids[2]; }, std::tuple(id()));
+    const auto sum_up = [](Strategy&, const PerReplica<int>& ids) {
+      int sum = 0;
+      for (const int each : ids.values()) sum += each;
+      return sum;
+    };
+    return get_replica_context()->merge_call(sum_up, std::tuple(id()));
   });
-  EXPECT_THAT(results.values(), ElementsAre(3, 3, 3));
+  EXPECT_THAT(results.values(), Each(sum_of_ids()));
 }
 
-TEST(Run, AMergeCallGivesEachReplicaItsPart) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, AMergeCallGivesEachReplicaItsPart) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto results = strategy.run([] {
-    return get_replica_context()->merge_call(
-        [](Strategy& given, const PerReplica<int>& ids) {
-          return PerReplica<int>(given.layout(), {ids[2], ids[0], ids[1]});
-        },
-        std::tuple(id()));
+    const auto pass_on = [](Strategy& given, const PerReplica<int>& ids) {
+      std::vector<int> passed(ids.values().begin(), ids.values().end());
+      std::rotate(passed.begin(), passed.begin() + 1, passed.end());
+      return PerReplica<int>(given.layout(), std::move(passed));
+    };
+    return get_replica_context()->merge_call(pass_on, std::tuple(id()));
   });
-  EXPECT_THAT(results.values(), ElementsAre(2, 0, 1));
+  EXPECT_EQ(strategy.local_results(results), list_of(replicas(), [](int i) { return (i + 1) % replicas(); }));
 }
 
-TEST(Run, Case34_MergeCallsAreCounted) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case34_MergeCallsAreCounted) {
+  MirroredStrategy strategy = mirrored(replicas());
   std::vector<int> order;
   strategy.run([&] {
     get_replica_context()->merge_call([&](Strategy&) { order.push_back(1); });
     get_replica_context()->merge_call([&](Strategy&) { order.push_back(2); });
   });
   EXPECT_THAT(order, ElementsAre(1, 2));
-  const auto unequal = [] {
-    if (id() == 0) get_replica_context()->merge_call([](Strategy&) {});
-  };
-  expect_error(ErrorCode::mismatch, "the end of the function", [&] { strategy.run(unequal); });
-  EXPECT_EQ(strategy.run(id)[1], 1) << "works again";
 }
 
-TEST(Run, Case35_DifferentFunctionsAreRefusedWithTheirPlaces) {
-  MirroredStrategy strategy = mirrored(2);
-  const auto different = [] {
-    if (id() == 0)
-      get_replica_context()->merge_call([](Strategy&) {});
-    else
-      get_replica_context()->merge_call([](Strategy&) {});
-  };
-  expect_error(ErrorCode::mismatch, "run_test.cpp", [&] { strategy.run(different); });
+TEST_P(WithSeveralReplicas, Case34_AReplicaWithoutAMergeCallIsAnError) {
+  MirroredStrategy strategy = mirrored(replicas());
+  for (const int other : {0, last()}) {  // calls, or does not, alone
+    for (const bool calls : {false, true}) {
+      const auto unequal = [&] {
+        if ((id() == other) == calls) get_replica_context()->merge_call([](Strategy&) {});
+      };
+      expect_error(ErrorCode::mismatch, "the end of the function", [&] { strategy.run(unequal); });
+      EXPECT_EQ(strategy.run(id)[1], 1) << "works again";
+    }
+  }
 }
 
-TEST(Run, Case37_AMergeCallMayBeInALoop) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithSeveralReplicas, Case35_DifferentFunctionsAreRefusedWithTheirPlaces) {
+  MirroredStrategy strategy = mirrored(replicas());
+  for (const int other : {0, last()}) {
+    const auto different = [&] {
+      if (id() == other)
+        get_replica_context()->merge_call([](Strategy&) {});
+      else
+        get_replica_context()->merge_call([](Strategy&) {});
+    };
+    expect_error(ErrorCode::mismatch, "run_test.cpp", [&] { strategy.run(different); });
+  }
+}
+
+TEST_P(WithReplicas, Case37_AMergeCallMayBeInALoop) {
+  MirroredStrategy strategy = mirrored(replicas());
   int calls = 0;
   strategy.run([&] {
     for (int i = 0; i < 5; ++i) get_replica_context()->merge_call([&](Strategy&) { ++calls; });
@@ -182,18 +210,18 @@ TEST_P(WithReplicas, AMergeFunctionThatThrowsThrowsTheSameEverywhere) {
   EXPECT_EQ(strategy.run(id)[0], 0) << "works again";
 }
 
-TEST(Run, Case29_AVariableStaysOne) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case29_AVariableStaysOne) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const Variable<double> v(3.0);
   const auto returned = strategy.run([&] { return v; });
   for (const auto& each : returned.values()) EXPECT_EQ(each, v);
 }
 
-TEST(Run, Case26_ArgumentsComeOneByOneOrAsAList) {
-  MirroredStrategy strategy = mirrored(2);
-  EXPECT_EQ(strategy.run([](int x) { return x; }, 3)[1], 3);
-  EXPECT_EQ(strategy.run([](const std::vector<int>& xs) { return xs.front(); }, std::vector{3})[1], 3);
+TEST_P(WithReplicas, Case26_ArgumentsComeOneByOneOrAsAList) {
+  MirroredStrategy strategy = mirrored(replicas());
+  EXPECT_THAT(strategy.run([](int x) { return x; }, 3).values(), Each(3));
+  EXPECT_THAT(strategy.run([](const std::vector<int>& xs) { return xs.front(); }, std::vector{3}).values(), Each(3));
 }
 
 TEST(Run, TheDefaultStrategyCallsTheFunction) {

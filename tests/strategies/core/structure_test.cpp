@@ -40,11 +40,11 @@ TEST(Structure, PathsNameEveryLeaf) {
   EXPECT_THAT(paths_of(leaf), ElementsAre(""));
 }
 
-TEST(Structure, PathsAreTextInMessagesOnly) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, PathsAreTextInMessagesOnly) {
+  MirroredStrategy strategy = mirrored(replicas());
   CountedKey::texts = 0;
   const auto sums = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, some_pair()).left; });
-  EXPECT_EQ(sums[0], 2);
+  EXPECT_EQ(sums[0], replicas());
   EXPECT_EQ(CountedKey::texts, 0);
 }
 

@@ -5,6 +5,10 @@
 #include <chorus/strategies/central_storage_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -25,31 +29,31 @@ Variable<float> on_read(Strategy& strategy, Aggregation aggregation) {
   return Variable<float>(0, {.name = "v", .synchronization = Synchronization::on_read, .aggregation = aggregation});
 }
 
-TEST(Variable, Case115_EveryComponentIsWhatTheFirstReplicaMade) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, Case115_EveryComponentIsWhatTheFirstReplicaMade) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto made = strategy.run([] { return Variable<int>(id() + 5); });
-  EXPECT_THAT(made[0].components(), ElementsAre(5, 5, 5));
-  EXPECT_EQ(made[2], made[0]) << "one variable";
+  EXPECT_EQ(made[0].components(), std::vector<int>(static_cast<std::size_t>(replicas()), 5));
+  EXPECT_THAT(made.values(), Each(made[0])) << "one variable";
 }
 
-TEST(Variable, Case116_WhatReplicasAssignIsAggregated) {
-  MirroredStrategy strategy = mirrored(2);
-  const auto assigned = [&](Aggregation aggregation) {
+TEST_P(WithReplicas, Case116_WhatReplicasAssignIsAggregated) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto assigned = [&](Aggregation aggregation, int more) {
     const Variable<float> v = variable_of(strategy, aggregation);
-    strategy.run([&] { v.assign(static_cast<float>(id())); });
+    strategy.run([&] { v.assign(static_cast<float>(id() + more)); });
+    EXPECT_EQ(v.components().size(), static_cast<std::size_t>(replicas()));
     return v.components();
   };
-  EXPECT_THAT(assigned(Aggregation::mean), Each(0.5F));
-  EXPECT_THAT(assigned(Aggregation::sum), Each(1));
-  EXPECT_THAT(assigned(Aggregation::only_first_replica), Each(0));
-  MirroredStrategy four = mirrored(4);
-  const Variable<float> v = variable_of(four, Aggregation::sum);
-  four.run([&] { v.assign(static_cast<float>(id() + 1)); });
-  EXPECT_THAT(v.components(), Each(10));
+  for (const int more : {0, 1}) {
+    const auto sum = static_cast<float>(sum_of_ids() + replicas() * more);
+    EXPECT_THAT(assigned(Aggregation::mean, more), Each(sum / static_cast<float>(replicas())));
+    EXPECT_THAT(assigned(Aggregation::sum, more), Each(sum));
+    EXPECT_THAT(assigned(Aggregation::only_first_replica, more), Each(static_cast<float>(more)));
+  }
 }
 
-TEST(Variable, Case117_WithoutAnAggregationReplicasCannotWrite) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithSeveralReplicas, Case117_WithoutAnAggregationReplicasCannotWrite) {
+  MirroredStrategy strategy = mirrored(replicas());
   const Variable<float> v = variable_of(strategy, Aggregation::none, 3);
   expect_error(ErrorCode::wrong_context, "no aggregation", [&] { strategy.run([&] { v.assign(1); }); });
   EXPECT_THAT(v.components(), Each(3));
@@ -79,68 +83,78 @@ TEST(Variable, OfBool) {
   }
 }
 
-TEST(Variable, Case118_AStepCounter) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, Case118_AStepCounter) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const Variable<int> first(0, {.aggregation = Aggregation::only_first_replica});
   const Variable<int> sum(0, {.aggregation = Aggregation::sum});
-  strategy.run([&] {
-    first.assign_add(1);
-    sum.assign_add(1);
-  });
-  EXPECT_EQ(first.value(), 1);
-  EXPECT_EQ(sum.value(), 3);
+  for (int step = 1; step <= 3; ++step) {
+    strategy.run([&] {
+      first.assign_add(1);
+      sum.assign_add(1);
+    });
+    EXPECT_THAT(first.components(), Each(step));
+    EXPECT_THAT(sum.components(), Each(step * replicas()));
+  }
 }
 
-TEST(Variable, Case121_SynchronisedOnRead) {
-  MirroredStrategy strategy = mirrored(3);
-  for (const auto& [aggregation, expected] : {std::pair(Aggregation::sum, 3.0F), std::pair(Aggregation::mean, 1.0F),
-                                              std::pair(Aggregation::only_first_replica, 0.0F)}) {
+TEST_P(WithReplicas, Case121_SynchronisedOnRead) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const std::vector<float> ids = list_of(replicas(), [](int i) { return static_cast<float>(i); });
+  const auto sum = static_cast<float>(sum_of_ids());
+  for (const auto& [aggregation, expected] :
+       {std::pair(Aggregation::sum, sum), std::pair(Aggregation::mean, sum / static_cast<float>(replicas())),
+        std::pair(Aggregation::only_first_replica, 0.0F)}) {
     const Variable<float> v = on_read(strategy, aggregation);
     const auto own = strategy.run([&] {
       v.assign(static_cast<float>(id()));
       return v.value();
     });
-    EXPECT_THAT(own.values(), ElementsAre(0, 1, 2));
+    EXPECT_EQ(strategy.local_results(own), ids);
     EXPECT_EQ(v.value(), expected);
-    EXPECT_THAT(v.components(), ElementsAre(0, 1, 2)) << "reading changes nothing";
+    EXPECT_EQ(v.components(), ids) << "reading changes nothing";
   }
   const Variable<float> v = on_read(strategy, Aggregation::none);
   expect_error(ErrorCode::wrong_context, "aggregation", [&] { std::ignore = v.value(); });
 }
 
-TEST(Variable, Case122_AssigningASumFromOutsideSplitsIt) {
-  MirroredStrategy strategy = mirrored(4);
+TEST_P(WithSeveralReplicas, Case122_AssigningASumFromOutsideSplitsIt) {
+  MirroredStrategy strategy = mirrored(replicas());
   const Variable<float> v = on_read(strategy, Aggregation::sum);
-  v.assign(10);
-  EXPECT_THAT(v.components(), Each(2.5F));
-  EXPECT_EQ(v.value(), 10);
+  const float share = 2.5F;
+  v.assign(share * static_cast<float>(replicas()));
+  EXPECT_THAT(v.components(), Each(share));
+  EXPECT_EQ(v.value(), share * static_cast<float>(replicas()));
   expect_error(ErrorCode::wrong_context, "each would add", [&] { v.assign_add(1); });
   const Variable<float> mean = on_read(strategy, Aggregation::mean);
   mean.assign_add(1);
   EXPECT_THAT(mean.components(), Each(1));
   const auto scope = strategy.scope();
   const Variable<int> whole(0, {.synchronization = Synchronization::on_read, .aggregation = Aggregation::sum});
-  expect_error(ErrorCode::invalid_argument, "remainder", [&] { whole.assign(10); });
+  expect_error(ErrorCode::invalid_argument, "remainder", [&] { whole.assign(10 * replicas() + 1); });
+  whole.assign(10 * replicas());
+  EXPECT_THAT(whole.components(), Each(10));
 }
 
-TEST(Variable, Case128_AssigningFromOutsideReachesEveryReplica) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithReplicas, Case128_AssigningFromOutsideReachesEveryReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
   const Variable<float> v = variable_of(strategy, Aggregation::none);
+  const auto seen = [&] { return strategy.local_results(strategy.run([&] { return v.value(); })); };
   v.assign(5);
   EXPECT_EQ(v.value(), 5);
-  EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), Each(5));
-  v.assign(per_replica<float>(strategy, {1, 2, 3}));
-  EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(seen(), Each(5));
+  const std::vector<float> different = list_of(replicas(), [](int i) { return static_cast<float>(i + 1); });
+  v.assign(per_replica(strategy, different));
+  EXPECT_EQ(seen(), different);
   const auto scope = strategy.scope();
   v.assign(6);
   EXPECT_EQ(v.value(), 6) << "in a scope, too";
   EXPECT_THAT(v.components(), Each(6));
-  EXPECT_THAT(strategy.run([&] { return v.value(); }).values(), Each(6));
+  EXPECT_THAT(seen(), Each(6));
 }
 
-TEST(Variable, Case130_AnUpdateIsOfEveryComponentOnce) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case130_AnUpdateIsOfEveryComponentOnce) {
+  MirroredStrategy strategy = mirrored(replicas());
   const Variable<float> v = variable_of(strategy, Aggregation::none);
   int calls = 0;
   const auto add = [&](float& component, float given) {
@@ -150,11 +164,14 @@ TEST(Variable, Case130_AnUpdateIsOfEveryComponentOnce) {
     component += given;
   };
   const auto scope = strategy.scope();
-  strategy.extended().update(v, add, per_replica<float>(strategy, {1, 2}));
-  EXPECT_THAT(v.components(), ElementsAre(1, 2));
+  const auto times = [](int factor) {
+    return list_of(replicas(), [factor](int i) { return static_cast<float>(factor * i + 1); });
+  };
+  strategy.extended().update(v, add, per_replica(strategy, times(1)));
+  EXPECT_EQ(v.components(), times(1));
   strategy.run([&] { strategy.extended().update(v, add, static_cast<float>(10 * id())); });
-  EXPECT_THAT(v.components(), ElementsAre(1, 12));
-  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(v.components(), times(11));
+  EXPECT_EQ(calls, 2 * replicas());
 }
 
 TEST(Variable, Case131_BelongsToOneStrategy) {
@@ -169,23 +186,27 @@ TEST(Variable, Case131_BelongsToOneStrategy) {
   expect_error(ErrorCode::wrong_context, "belongs to", [&] { std::ignore = v.value(); });
 }
 
-TEST(Variable, Case134_ReplicasMakeTheSameVariables) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithSeveralReplicas, Case134_ReplicasMakeTheSameVariables) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto different = [] {
-    std::ignore = Variable<std::vector<float>>(std::vector<float>(static_cast<std::size_t>(2 + id())), {.name = "w"});
+    const std::vector<float> initial(id() == last() ? 3U : 2U);
+    std::ignore = Variable<std::vector<float>>(initial, {.name = "w"});
   };
-  expect_error(ErrorCode::mismatch, "\"w\" of float32 (2), replica 1 makes \"w\" of float32 (3)",
+  expect_error(ErrorCode::mismatch,
+               "\"w\" of float32 (2), replica " + std::to_string(last()) + " makes \"w\" of float32 (3)",
                [&] { strategy.run(different); });
 }
 
-TEST(Variable, Case134_AReplicaThatMakesNoneIsNamed) {
-  MirroredStrategy strategy = mirrored(3);
+TEST_P(WithSeveralReplicas, Case134_AReplicaThatMakesNoneIsNamed) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto one_skips = [] {
-    if (id() != 1) std::ignore = Variable<float>(0, {.name = "w"});
+    if (id() != last()) std::ignore = Variable<float>(0, {.name = "w"});
   };
-  expect_error(ErrorCode::mismatch, "replica 0 to the making of a variable, replica 1 to the end of the function",
-               [&] { strategy.run(one_skips); });
-  EXPECT_EQ(strategy.run([] { return Variable<float>(4).value(); })[2], 4) << "works again";
+  expect_error(
+      ErrorCode::mismatch,
+      "replica 0 to the making of a variable, replica " + std::to_string(last()) + " to the end of the function",
+      [&] { strategy.run(one_skips); });
+  EXPECT_THAT(strategy.run([] { return Variable<float>(4).value(); }).values(), Each(4)) << "works again";
 }
 
 TEST(Variable, OptionsThatContradictEachOtherAreRefused) {
@@ -201,8 +222,8 @@ TEST(Variable, OptionsThatContradictEachOtherAreRefused) {
   EXPECT_TRUE(Variable<float>(0).trainable());
 }
 
-TEST(Variable, CentralStorageHasOneComponentForAllReplicas) {
-  CentralStorageStrategy strategy(some_devices(3));
+TEST_P(WithReplicas, CentralStorageHasOneComponentForAllReplicas) {
+  CentralStorageStrategy strategy(some_devices(replicas()));
   const Variable<float> v = variable_of(strategy, Aggregation::sum, 1);
   EXPECT_EQ(v.components().size(), 1U);
   const auto seen = strategy.run([&] {
@@ -210,7 +231,8 @@ TEST(Variable, CentralStorageHasOneComponentForAllReplicas) {
     v.assign_add(static_cast<float>(id()));
     return 100 * before + v.value();
   });
-  EXPECT_THAT(seen.values(), Each(104));
+  EXPECT_THAT(seen.values(), Each(static_cast<float>(101 + sum_of_ids())));
+  if (replicas() == 1) return;
   const Variable<float> unwritten = variable_of(strategy, Aggregation::none);
   expect_error(ErrorCode::wrong_context, "no aggregation", [&] { strategy.run([&] { unwritten.assign(1); }); });
 }
@@ -223,15 +245,19 @@ TEST(Variable, MatricesAndTheDefaultStrategy) {
   EXPECT_EQ(v.value(), Eigen::MatrixXf::Zero(2, 2));
 }
 
-TEST(AllReduce, Case50a_OfAVariableIsOfItsValues) {
-  MirroredStrategy strategy = mirrored(4);
+TEST_P(WithReplicas, Case50a_AllReduceOfAVariableIsOfItsValues) {
+  MirroredStrategy strategy = mirrored(replicas());
   const Variable<float> v = variable_of(strategy, Aggregation::none, 1);
-  const auto sums = strategy.run([&] { return get_replica_context()->all_reduce(ReduceOp::sum, v.value()); });
-  EXPECT_THAT(sums.values(), Each(4));
+  const auto sums = strategy.run([&] {
+    const float of_value = get_replica_context()->all_reduce(ReduceOp::sum, v.value());
+    EXPECT_EQ(get_replica_context()->all_reduce(ReduceOp::sum, 0 + v), of_value);
+    return of_value;
+  });
+  EXPECT_THAT(sums.values(), Each(static_cast<float>(replicas())));
 }
 
-TEST(Variable, Case119_APlainNumberIsWhatEachReplicaAssigns) {
-  MirroredStrategy strategy = mirrored(2);
+TEST_P(WithReplicas, Case119_APlainNumberIsWhatEachReplicaAssigns) {
+  MirroredStrategy strategy = mirrored(replicas());
   const auto scope = strategy.scope();
   const Variable<double> sum(0.0, {.aggregation = Aggregation::sum});
   const Variable<double> mean(0.0, {.aggregation = Aggregation::mean});
@@ -239,7 +265,7 @@ TEST(Variable, Case119_APlainNumberIsWhatEachReplicaAssigns) {
     sum.assign(1.0);
     mean.assign(1.0);
   });
-  EXPECT_THAT(sum.components(), Each(2)) << "there an error";
+  EXPECT_THAT(sum.components(), Each(replicas())) << "there an error";
   EXPECT_THAT(mean.components(), Each(1));
 }
 

@@ -2,10 +2,10 @@
 // Checkpoints of several workers: saved by all ranks of a job, restored by other numbers of workers and replicas.
 #include "core/replicas.hpp"
 #include "mpi/job.hpp"
+#include "multi_worker/shared_folder.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/barrier.hpp>
-#include <chorus/bcast.hpp>
 #include <chorus/strategies/checkpoint_manager.hpp>
 #include <chorus/strategies/metrics.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
@@ -13,10 +13,10 @@
 #include <chorus/strategies/optimizers.hpp>
 
 #include <sys/stat.h>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -45,28 +45,6 @@ std::unique_ptr<Strategy> workers_or_one(const Communicator& comm, int replicas)
   return std::make_unique<MultiWorkerMirroredStrategy>(
       comm, MultiWorkerMirroredStrategy::Setup{.devices = some_devices(replicas)});
 }
-
-/// A folder that rank 0 makes, and removes when all have come to the end of the test.
-class SharedFolder {
- public:
-  SharedFolder() {
-    std::string pattern = (std::filesystem::path(testing::TempDir()) / "chorus_checkpoint_XXXXXX").string();
-    if (job_rank() == 0 && mkdtemp(pattern.data()) == nullptr) std::abort();
-    bcast(world_, pattern, 0);
-    path_ = pattern;
-  }
-  SharedFolder(const SharedFolder&) = delete;
-  SharedFolder& operator=(const SharedFolder&) = delete;
-  ~SharedFolder() {
-    barrier(world_);
-    if (job_rank() == 0) std::filesystem::remove_all(path_);
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  Communicator world_ = Communicator::world();
-  std::filesystem::path path_;
-};
 
 /// What a training has to remember.
 struct Training {
@@ -222,6 +200,27 @@ TEST(MultiWorkerCheckpoint, C56_WhereTheChiefFailsAllDoAndNothingHangs) {
   if (job_rank() == 0) std::filesystem::rename(hidden, file);
   EXPECT_EQ(checkpoint.restore(folder.path("saved")), 5) << "the workers go on, and the earlier checkpoint is whole";
   EXPECT_EQ(mean.result(), 1);
+}
+
+/// What lies in the folder `path`, in the order of the alphabet.
+std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(MultiWorkerCheckpoint, Case200_OnlyTheFilesOfTheChiefStay) {
+  const SharedFolder folder;
+  MultiWorkerMirroredStrategy strategy = workers(Communicator::world(), 2);
+  const auto scope = strategy.scope();
+  const Variable<double> v(1.5, {.name = "v"});
+  const Checkpoint checkpoint{v};
+  expect_error_everywhere(ErrorCode::invalid_argument, "has no name of its own: give one that is to be made",
+                          [&] { checkpoint.save(""); });
+  checkpoint.save(folder.path("saved"), 1);
+  EXPECT_THAT(names_in(folder.path("")), testing::ElementsAre("saved"));
+  EXPECT_THAT(names_in(folder.path("saved")), testing::ElementsAre("index.json", "v.npy"));
 }
 
 TEST(MultiWorkerCheckpoint, C14_WorkersThatSaveDifferentThingsAreTold) {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each CrossDeviceOps given to a strategy of several workers: all reduce to the same, whatever the way.
+#include "core/every_collective.hpp"
+#include "multi_worker/multi_worker.hpp"
+
+#include <chorus/strategies/optimizers.hpp>
+#include <chorus/strategies/overlapped_all_reduce.hpp>
+#include <chorus/strategies/variable.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+using Values = std::vector<double>;
+
+/// How a strategy reduces, and how many replicas each worker has.
+struct OpsCase {
+  const char* name;
+  std::unique_ptr<CrossDeviceOps> (*make)();
+  int local_replicas;
+};
+void PrintTo(const OpsCase& given, std::ostream* out) { *out << given.name << ", " << given.local_replicas; }
+
+template <class Ops>
+std::unique_ptr<CrossDeviceOps> made() {
+  return std::make_unique<Ops>();
+}
+
+class MultiWorkerOps : public testing::TestWithParam<OpsCase> {
+ protected:
+  [[nodiscard]] static MultiWorkerMirroredStrategy strategy(const CommunicationOptions& options = {}) {
+    MultiWorkerMirroredStrategy::Setup setup;
+    setup.devices = some_devices(GetParam().local_replicas);
+    setup.communication_options = options;
+    setup.cross_device_ops = GetParam().make();
+    return {Communicator::world(), std::move(setup)};
+  }
+  [[nodiscard]] static int replicas() { return GetParam().local_replicas * job_size(); }
+  [[nodiscard]] static int sum_of_ids() { return replicas() * (replicas() - 1) / 2; }
+};
+INSTANTIATE_TEST_SUITE_P(Every, MultiWorkerOps,
+                         testing::Values(OpsCase{"collective", made<CollectiveAllReduce>, 1},
+                                         OpsCase{"collective", made<CollectiveAllReduce>, 3},
+                                         OpsCase{"one device", made<ReductionToOneDevice>, 1},
+                                         OpsCase{"one device", made<ReductionToOneDevice>, 2},
+                                         OpsCase{"hierarchical", made<HierarchicalCopyAllReduce>, 1},
+                                         OpsCase{"hierarchical", made<HierarchicalCopyAllReduce>, 2},
+                                         OpsCase{"hierarchical", made<HierarchicalCopyAllReduce>, 3}));
+
+/// Element i of what a replica has: whole numbers, of which every one of few replicas is the largest somewhere, and
+/// whose averages over any of the numbers of workers and replicas are whole, too.
+double value_of(int replica, std::size_t i) {
+  return 72 * (static_cast<double>((static_cast<std::size_t>(replica) * 7 + i * 5) % 23) - 11);
+}
+
+Values values_of(int replica, std::size_t count) {
+  Values values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of(replica, i);
+  return values;
+}
+
+/// The replicas' values joined one after the other.
+Values joined(ReduceOp op, int replicas, std::size_t count) {
+  Values result = values_of(0, count);
+  for (int replica = 1; replica < replicas; ++replica) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double other = value_of(replica, i);
+      if (op == ReduceOp::min)
+        result[i] = std::min(result[i], other);
+      else if (op == ReduceOp::max)
+        result[i] = std::max(result[i], other);
+      else
+        result[i] += other;
+    }
+  }
+  if (op == ReduceOp::average) {
+    for (double& each : result) each /= replicas;
+  }
+  return result;
+}
+
+TEST_P(MultiWorkerOps, Case74_ReduceToTheSameInAndOutsideOfTheReplicas) {
+  for (const CommunicationOptions& options :
+       {CommunicationOptions{}, CommunicationOptions{.bytes_per_pack = 64}, CommunicationOptions{.reproducible = true},
+        CommunicationOptions{.implementation = CommunicationImplementation::ring}}) {
+    MultiWorkerMirroredStrategy several = strategy(options);
+    for (const std::size_t count : {0U, 1U, 7U, 3001U}) {
+      const auto values = several.run([&] { return values_of(id(), count); });
+      for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average, ReduceOp::min, ReduceOp::max}) {
+        const Values expected = joined(op, replicas(), count);
+        EXPECT_EQ(several.reduce(op, values), expected) << name(op);
+        const auto inside =
+            several.run([op](const Values& mine) { return get_replica_context()->all_reduce(op, mine); }, values);
+        EXPECT_THAT(inside.values(), Each(expected)) << name(op);
+      }
+    }
+  }
+}
+
+TEST_P(MultiWorkerOps, SeveralTensorsOfSeveralTypesAtATime) {
+  MultiWorkerMirroredStrategy several = strategy({.bytes_per_pack = 100});
+  using Part = std::tuple<std::vector<float>, std::int64_t, Values>;
+  const auto part = [](int first) {
+    return [first] {
+      return Part{std::vector<float>(20, static_cast<float>(first + id())), first * id(), values_of(id(), 33)};
+    };
+  };
+  const auto sums = several.extended().batch_reduce_to(
+      ReduceOp::sum, std::vector{several.run(part(0)), several.run(part(10)), several.run(part(20))});
+  ASSERT_EQ(sums.size(), 3U);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const int first = 10 * static_cast<int>(i);
+    for (const auto& [floats, number, doubles] : sums[i].values()) {
+      EXPECT_THAT(floats, Each(static_cast<float>(first * replicas() + sum_of_ids())));
+      EXPECT_EQ(number, first * sum_of_ids());
+      EXPECT_EQ(doubles, joined(ReduceOp::sum, replicas(), 33));
+    }
+  }
+}
+
+TEST_P(MultiWorkerOps, Case209_NoElementsAndSmallTypesInEveryCollective) {
+  MultiWorkerMirroredStrategy several = strategy();
+  expect_every_collective_of_small_types(several);
+  expect_every_collective_of_bool(several);
+}
+
+TEST_P(MultiWorkerOps, WhatComesFromThemIsRight) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<Values> v(Values(5), {.name = "v", .aggregation = VariableAggregation::sum});
+  several.run([&] { v.assign(values_of(id(), 5)); });
+  EXPECT_THAT(v.components(), Each(joined(ReduceOp::sum, replicas(), 5)));
+  const Variable<Values> trained(Values(5), {.name = "trained"});
+  Sgd optimizer{std::tuple(trained), {.learning_rate = 0.5}};
+  several.run([&] { optimizer.apply_gradients({values_of(id(), 5)}); });
+  for (const Values& each : trained.components()) {
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(each[i], -0.5 * joined(ReduceOp::sum, replicas(), 5)[i]);
+  }
+  const auto overlapped = several.run([] {
+    std::tuple both(values_of(id(), 100), values_of(id(), 9));
+    OverlappedAllReduce reduced(ReduceOp::max, both);
+    reduced.ready(std::get<1>(both));
+    reduced.wait();
+    return both;
+  });
+  for (const auto& [first, second] : overlapped.values()) {
+    EXPECT_EQ(first, joined(ReduceOp::max, replicas(), 100));
+    EXPECT_EQ(second, joined(ReduceOp::max, replicas(), 9));
+  }
+}
+
+TEST_P(MultiWorkerOps, Case206_ReproducibleSumsHaveTheBitsOfEveryOtherWay) {
+  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  const auto number = [](int replica) {
+    return std::ldexp(1.0F / static_cast<float>(3 + replica), 17 * (replica % 3));
+  };
+  MirroredStrategy alone = mirrored(replicas(), nullptr, {.reproducible = true});
+  const float expected = alone.reduce(ReduceOp::sum, alone.run([&] { return number(id()); }));
+  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([&] { return number(id()); })), expected);
+  const auto inside = several.run([&] { return get_replica_context()->all_reduce(ReduceOp::sum, number(id())); });
+  EXPECT_THAT(inside.values(), Each(expected));
+}
+
+TEST_P(MultiWorkerOps, AReplicaThatThrowsEndsTheReductionOfAll) {
+  MultiWorkerMirroredStrategy several = strategy();
+  for (int round = 0; round < 3; ++round) {
+    const auto one_throws = [&] {
+      if (id() == round % replicas()) throw std::runtime_error("no gradient here");
+      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1.0);
+    };
+    EXPECT_THAT(thrown_text([&] { several.run(one_throws); }), HasSubstr("no gradient here"));
+    expect_works(several);
+  }
+}
+
+TEST_P(MultiWorkerOps, Case82_AWorkerThatNeverCallsIsNamedWithItsLastCallAfterTheTimeout) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  constexpr std::chrono::milliseconds limit(200);
+  MultiWorkerMirroredStrategy several = strategy({.timeout = limit});
+  const auto values = several.run([] { return 1.0; });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(several.reduce(ReduceOp::sum, values), replicas()) << "sets all up";
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (job_rank() == job_size() - 1) {
+    MPI_Barrier(MPI_COMM_WORLD);  // when the others have given up
+  } else {
+    const Outcome outcome = outcome_of([&] { std::ignore = several.reduce(ReduceOp::sum, values); });
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_TRUE(outcome.code) << "nothing was thrown";
+    EXPECT_THAT(outcome.text, HasSubstr("has waited 0.2"));
+    EXPECT_THAT(outcome.text, testing::ContainsRegex("not arrived: .*rank " + std::to_string(job_size() - 1) +
+                                                     " .*last call: #[0-9]+ Strategy::reduce by sum"));
+  }
+}
+
+}  // namespace
+}  // namespace chorus::test
