@@ -18,8 +18,12 @@
 namespace chorus {
 namespace {
 
-/// Throws where `options` want what is not there.
-CommunicationOptions built(const CommunicationOptions& options) {
+/// Throws where `options` cannot be followed.
+CommunicationOptions usable(const CommunicationOptions& options) {
+  if (options.timeout.count() < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                "CommunicationOptions::timeout is negative: give a duration, or 0 for what CHORUS_TIMEOUT says");
+  }
   if (options.implementation != CommunicationImplementation::nccl) return options;
   throw Error(ErrorCode::not_built,
               "CommunicationOptions::implementation: nccl, but chorus has been built without NCCL: use automatic, the "
@@ -28,7 +32,7 @@ CommunicationOptions built(const CommunicationOptions& options) {
 
 /// Throws where a device is named twice, or the options want what is not there.
 StrategyParts checked(StrategyParts parts) {
-  std::ignore = built(parts.communication_options);
+  std::ignore = usable(parts.communication_options);
   const std::vector<Device>& devices = parts.worker_devices;
   for (auto device = devices.begin(); device != devices.end(); ++device) {
     if (std::find(devices.begin(), device, *device) == device) continue;
@@ -91,7 +95,7 @@ std::span<const Device> StrategyExtended::parameter_devices() const {
 }
 
 CommunicationOptions StrategyExtended::options_of_call(const CommunicationOptions& options) const {
-  const CommunicationOptions merged = built(communication_options().merge(options));
+  const CommunicationOptions merged = usable(communication_options().merge(options));
   if (merged.reproducible && merged.compression != Compression::none) {
     throw Error(ErrorCode::invalid_argument,
                 "CommunicationOptions: reproducible and compression contradict each other: what is rounded on its way "

@@ -6,6 +6,7 @@
 #include <chorus/float16.hpp>
 #include <chorus/strategies/strategy.hpp>
 
+#include <chrono>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -30,6 +31,16 @@ TEST_P(WithReplicas, EveryImplementationReduces) {
       }
     }
   }
+}
+
+TEST_P(WithReplicas, ANegativeTimeoutIsRefused) {
+  const CommunicationOptions negative{.timeout = std::chrono::milliseconds(-1)};
+  expect_error(ErrorCode::invalid_argument, "timeout is negative",
+               [&] { std::ignore = mirrored(replicas(), nullptr, negative); });
+  MirroredStrategy strategy = mirrored(replicas());
+  expect_error(ErrorCode::invalid_argument, "timeout is negative", [&] {
+    strategy.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1, negative); });
+  });
 }
 
 TEST_P(WithReplicas, NoElementsAndNoTensors) {
