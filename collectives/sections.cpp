@@ -44,6 +44,10 @@ double passed_bytes(const Problem& problem) {
   return problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
 }
 
+/// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
+/// sooner by one copy than by two.
+constexpr std::size_t longest_shown(std::size_t slot_bytes) { return slot_bytes / 2; }
+
 /// True where a rank gives all others the same section, or there is but one other.
 bool gives_one_section(const Call& call, int ranks) {
   return ranks <= 2 || call.collective == Collective::gatherv || call.collective == Collective::allgatherv;
@@ -173,7 +177,9 @@ class Passage {
     const Section& section = arguments_.in_sections[index(peer)];
     Entry entry{.begin = end, .bytes = section.bytes};
     if (end < payload_bytes && section.bytes > payload_bytes - end) entry.begin = payload_bytes;
-    if (entry.begin >= payload_bytes && section.bytes > payload_bytes + memory_.slot_bytes() - entry.begin) {
+    const std::size_t left = payload_bytes + memory_.slot_bytes() - entry.begin;
+    const std::size_t most = memory_.reads() ? std::min(left, longest_shown(memory_.slot_bytes())) : left;
+    if (entry.begin >= payload_bytes && section.bytes > most) {
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
       entry.begin = Entry::by_message;
@@ -241,7 +247,7 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
 Traffic memory_traffic(const Problem& problem) {
   const double bytes = passed_bytes(problem);
   const double peers = problem.ranks - 1.0;
-  if (problem.single_copy && bytes / problem.ranks > static_cast<double>(problem.slot_bytes)) {
+  if (problem.single_copy && bytes / problem.ranks > static_cast<double>(longest_shown(problem.slot_bytes))) {
     return {.shared = {.messages = 1, .bytes = 0, .reduced = 0},
             .messages = {.messages = peers, .bytes = peers, .reduced = 0},
             .waited = {},

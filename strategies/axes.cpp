@@ -113,19 +113,6 @@ void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& othe
                           function, how));
 }
 
-void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept {
-  // Whole numbers instead of bytes, as Fnv1a takes them: it is done for each tensor of each call.
-  const auto add = [&number](std::uint64_t value) { number = (number ^ value) * 0x100000001b3U; };
-  add(static_cast<std::uint64_t>(tensor.type) << 8U | tensor.shape.size());
-  for (const std::size_t length : tensor.shape) add(length);
-}
-
-std::uint64_t shapes_number(std::span<const TensorRef> tensors) noexcept {
-  std::uint64_t number = 0xcbf29ce484222325U;
-  for (const TensorRef& tensor : tensors) add_shape(number, tensor);
-  return number;
-}
-
 void check_same_everywhere(ReduceOp op, const LeafRefs& leaves, int replicas) {
   std::vector<TensorRef> tensors = leaves.tensors;
   for (const SlicesRef& slices : leaves.slices) tensors.push_back(slices.values());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/extended.hpp>
 
+#include "call_shapes.hpp"
 #include "cross_device_ops/reduction.hpp"
 #include "sparse/slices_reduction.hpp"
 #include "unequal_shapes.hpp"
@@ -110,11 +111,12 @@ void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const d
   for (const ReplicaTensors& value : values.tensors) {
     detail::check_operation(op, value.front().type, call.name());
     check_components(value.size(), call.name());
-    detail::add_shape(call.structure, value.front());
   }
   for (const ReplicaSlices& value : values.slices) check_components(value.size(), call.name());
   check_equal_shapes(values, call.name(), group_.layout().first_replica());
   const CommunicationOptions merged = options_of_call(options);
+  detail::set_shapes(
+      call, values.tensors, [](const ReplicaTensors& value) -> const auto& { return value.front(); });
   group_.announce(call);
   if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_.layout().replicas() == 1) return;
@@ -166,7 +168,9 @@ StrategyContext StrategyExtended::update_context(int component) const {
 }
 
 void StrategyExtended::broadcast(const TensorRef& tensor) {
-  group_.announce({.function = StrategyFunction::broadcast_to, .structure = detail::shapes_number({&tensor, 1})});
+  StrategyCall call{.function = StrategyFunction::broadcast_to};
+  detail::set_shapes(call, std::span(&tensor, 1));
+  group_.announce(call);
   broadcast_of_first(group_, tensor, communication_options());
 }
 

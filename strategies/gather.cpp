@@ -230,17 +230,17 @@ void Strategy::reject_gathering_slices(const char* function) {
                           function));
 }
 
-void Strategy::gather_parts(const detail::Gathering& gathering, int axis) {
+void Strategy::gather_parts(const detail::Gathering& gathering, int axis, const CommunicationOptions& of_call) {
   ReplicaGroup& group = extended_->group();
-  const CollectiveOptions options{.timeout = extended_->communication_options().timeout};
   group.together([&] {
+    const CollectiveOptions options{.timeout = extended_->options_of_call(of_call).timeout};
     for (const auto& part : gathering.parts) extended_->check_components(part.components.size(), gathering.function);
     const std::vector<std::size_t> along = dimensions_of(gathering, axis);
     StrategyCall call{.function = StrategyFunction::gather};
     for (const std::size_t each : along) call.dimensions |= detail::dimension_bit(each);
     group.announce(call);
-    if (gathering.structure && group.workers() != nullptr) {
-      const auto other = detail::worker_with_other_structure(*group.workers(), *gathering.structure, options.timeout);
+    if (gathering.structure != 0 && group.workers() != nullptr) {
+      const auto other = detail::worker_with_other_structure(*group.workers(), gathering.structure, options.timeout);
       if (other) group.alike([&] { detail::reject_structure_of_worker(*other, gathering.function); });
     }
     const Offers offers(group.workers(), offers_of(gathering, along), options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/replica_context.hpp>
 
+#include "call_shapes.hpp"
 #include "sparse/slices_reduction.hpp"
 
 #include <chorus/error.hpp>
@@ -46,15 +47,15 @@ void ReplicaContext::check_merged(std::size_t components) const {
   strategy_.extended().check_components(components, "ReplicaContext::merge_call");
 }
 
-void ReplicaContext::end_merge(std::exception_ptr failure, const CallSite& where) const {
+void ReplicaContext::end_merge(std::exception_ptr failure, const ReplicaGroup::Place& place) const {
   const void* const mine = failure != nullptr ? &failure : nullptr;
-  const auto ends = group().meet(local_replica_, {"the end of merge_call", where}, mine);
+  const auto ends = group().meet(local_replica_, {"the end of merge_call", place.where, place.timeout}, mine);
   if (ends.front() == nullptr) return;
   if (local_replica_ != 0) {  // the others copy replica 0's
     const ReplicaGroup::Reading reading(group());
     failure = *static_cast<const std::exception_ptr*>(ends.front());
   }
-  group().meet(local_replica_, {"the failure of merge_call", where});
+  group().meet(local_replica_, {"the failure of merge_call", place.where, place.timeout});
   std::rethrow_exception(failure);
 }
 
@@ -70,7 +71,7 @@ void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> 
   const CommunicationOptions merged = extended.options_of_call(options);
   if (num_replicas_in_sync() == 1) return;
   call.op = op;
-  call.structure ^= detail::shapes_number(tensors);
+  detail::set_shapes(call, tensors);
   group().come_to(local_replica_, call);
   extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, merged);
 }
@@ -82,8 +83,9 @@ std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(Reduc
   StrategyExtended& extended = strategy_.extended();
   const CommunicationOptions merged = extended.options_of_call(options);
   if (num_replicas_in_sync() == 1) return nullptr;
-  group().come_to(local_replica_,
-                  {.function = StrategyFunction::all_reduce, .op = op, .structure = detail::shapes_number(tensors)});
+  StrategyCall call{.function = StrategyFunction::all_reduce, .op = op};
+  detail::set_shapes(call, tensors);
+  group().come_to(local_replica_, call);
   return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors, merged);
 }
 

@@ -67,11 +67,11 @@ void ReplicaPlaces::reject_missing(const ReplicaLayout& layout, std::chrono::nan
 
 void reject_places(const ReplicaLayout& layout, const std::string& first, std::size_t local_replica,
                    const std::string& other) {
-  throw Error(ErrorCode::mismatch,
-              fmt::format("the replicas have come to different places: replica {} to {}, replica {} to {}; every "
-                          "replica must make the same calls",
-                          layout.first_replica(), first, layout.first_replica() + static_cast<int>(local_replica),
-                          other));
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("the replicas have come to different places: replica {} to {}, replica {} to {}; every "
+                  "replica must make the same calls",
+                  layout.first_replica(), first, layout.first_replica() + static_cast<int>(local_replica), other));
 }
 
 }  // namespace chorus

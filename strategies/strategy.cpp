@@ -59,6 +59,7 @@ std::optional<Communicator> Strategy::input_workers() const {
 
 void Strategy::run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                             const std::function<std::uint64_t()>& structure) {
+  const CommunicationOptions merged = extended_->options_of_call(options.communication);
   if (extended_->anywhere()) {
     body(0);
     if (structure) structure();
@@ -71,7 +72,6 @@ void Strategy::run_replicas(const RunOptions& options, const std::function<void(
     body(local_replica);
     replica.check_waited();
   };
-  const CommunicationOptions merged = extended_->options_of_call(options.communication);
   extended_->group().run(in_context, structure, merged.timeout);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/strategy_call.hpp>
 
+#include "call_shapes.hpp"
 #include "variable_numbers.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ std::string text_of(std::uint32_t number) {
     before = ", ";
   }
   if (const std::uint32_t checksum = number >> checksum_at; checksum != 0) {
-    text += fmt::format(" (shapes {:04x})", checksum);
+    text += fmt::format(" (shapes {})", detail::shapes_of(checksum));
   }
   return text;
 }
@@ -88,8 +89,7 @@ const char* StrategyCall::name() const noexcept { return names[static_cast<std::
 
 CallPurpose StrategyCall::purpose() const noexcept {
   if (variable != 0) return {kind(), text_of};
-  const auto checksum = static_cast<std::uint32_t>(structure * 0x9E3779B97F4A7C15U >> 49U);
-  return {kind() | checksum << checksum_at, text_of};
+  return {kind() | detail::checksum_of_structure(structure) << checksum_at, text_of};
 }
 
 std::uint32_t StrategyCall::kind() const noexcept {

@@ -18,6 +18,9 @@ class CHORUS_API Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
+  /// How many ranks MPI_COMM_WORLD has, whichever of them a communicator is of; 1 while MPI does not run.
+  [[nodiscard]] static int world_size() noexcept;
+
  private:
   bool owns_mpi_ = false;
 };

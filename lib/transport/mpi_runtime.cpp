@@ -276,4 +276,10 @@ Environment::~Environment() {
   MPI_Finalize();
 }
 
+int Environment::world_size() noexcept {
+  int size = 1;
+  if (mpi_runs()) MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
 }  // namespace chorus

@@ -19,8 +19,7 @@ using Packs = std::vector<std::vector<std::size_t>>;
 /// alone. The same on every replica that has the same tensors. Where the library decides, packs are sent about as fast
 /// as one large tensor; between replicas that share memory only short tensors are packed, as a call there takes less
 /// than copying longer ones.
-[[nodiscard]] Packs packs_of(std::span<const TensorRef> tensors, const CommunicationOptions& options,
-                             bool in_memory);
+[[nodiscard]] Packs packs_of(std::span<const TensorRef> tensors, const CommunicationOptions& options, bool in_memory);
 
 /// The tensors of a pack side by side in memory, as one tensor; a single one as it is.
 class Packed {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/allgather.hpp>
+#include <chorus/environment.hpp>
 #include <chorus/strategies/startup_line.hpp>
 
 #include "resolvers/agreement.hpp"
 #include "resolvers/launch.hpp"
 #include "resolvers/startup_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -14,11 +16,12 @@ namespace chorus {
 
 std::string startup_line(std::string_view strategy, const ClusterResolver& resolver, const Communicator& comm,
                          int local_replicas, const EnvironmentVariables& variables) {
-  check_launch(comm.size(), variables);
+  const int ranks = std::max(comm.size(), Environment::world_size());
+  check_launch(ranks, variables);
   std::vector<RankReport> reports(static_cast<std::size_t>(comm.size()));
   allgather(comm, std::array{report_of(resolver, local_replicas)}, reports);
   check_agreement(reports);
-  return startup_text(strategy, resolver, local_replicas) + launch_note(comm.size(), variables);
+  return startup_text(strategy, resolver, local_replicas) + launch_note(ranks, variables);
 }
 
 }  // namespace chorus

@@ -132,10 +132,11 @@ struct LeavesOfReplica {
 [[noreturn]] CHORUS_API void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& other,
                                                const char* function);
 
-/// The structure_number of all `components`, of the replicas from number `first_replica` on.
-/// Throws   Error{mismatch} where their structures differ.
+/// The structure_number of all `components`, of the replicas from number `first_replica` on; 0 where those of their
+/// type cannot differ. Throws   Error{mismatch} where their structures differ.
 template <Structure T>
 std::uint64_t checked_structure(std::span<T> components, int first_replica, const char* function) {
+  if constexpr (!may_differ<T>()) return 0;
   const std::uint64_t first = structure_number(components.front());
   for (std::size_t replica = 1; replica < components.size(); ++replica) {
     if (structure_number(components[replica]) == first) continue;
@@ -149,7 +150,7 @@ std::uint64_t checked_structure(std::span<T> components, int first_replica, cons
 struct ReplicaLeaves {
   std::vector<std::vector<TensorRef>> tensors = {};
   std::vector<ReplicaSlices> slices = {};
-  std::uint64_t structure = 0;                           ///< structure_number
+  std::uint64_t structure = 0;                           ///< checked_structure
   std::function<std::vector<std::string>()> paths = {};  ///< of the tensors, for messages; as long as these live
 };
 /// Throws   Error{mismatch} where the structures differ.
@@ -166,12 +167,6 @@ template <Structure T>
   }
   return all;
 }
-
-/// Adds the type and the shape of `tensor` to a number that is the same where those are, and most often different
-/// elsewhere.
-CHORUS_API void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept;
-/// Such a number of a list of tensors.
-[[nodiscard]] CHORUS_API std::uint64_t shapes_number(std::span<const TensorRef> tensors) noexcept;
 
 /// Throws   as check_operation; Error{invalid_argument} for a sum, unless all elements are zero: what is the same on
 ///          each of several replicas has no sum over them.

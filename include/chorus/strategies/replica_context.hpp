@@ -65,7 +65,7 @@ class CHORUS_API ReplicaContext {
   void all_reduce_in_place(ReduceOp op, T& value, const CommunicationOptions& options = {}) {
     const LeafRefs leaves = leaves_of(value);
     StrategyCall call{.function = StrategyFunction::all_reduce};
-    if constexpr (!Leaf<T>) call.structure = detail::structure_number(value);
+    if constexpr (detail::may_differ<T>()) call.structure = detail::structure_number(value);
     if (!leaves.slices.empty()) all_reduce_slices(op, leaves.slices, options, call);
     if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options, call);
   }
@@ -90,7 +90,8 @@ class CHORUS_API ReplicaContext {
   /// Throws   as all_reduce; Error{invalid_argument} on every replica where the shapes do not go together;
   ///          Error{mismatch} where the structures differ; Error{not_supported} for IndexedSlices.
   template <Structure T>
-  [[nodiscard]] auto all_gather(const T& value, int axis, const CallSite& where = CallSite::here());
+  [[nodiscard]] auto all_gather(const T& value, int axis, const CommunicationOptions& options = {},
+                                const CallSite& where = CallSite::here());
 
   /// Waits until all replicas of this worker have come here, and calls `function(strategy, PerReplica args...)` once,
   /// in the cross-replica context. Each replica gets the result, of a PerReplica or Mirrored one its own component.
@@ -101,7 +102,9 @@ class CHORUS_API ReplicaContext {
   ///          component for each local replica; what `function` throws, the same object on every replica of this
   ///          worker.
   template <class Function, class... Args>
-  auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here());
+  auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here()) {
+    return merge_at({"merge_call", where}, function, std::move(args));
+  }
 
  private:
   friend class OverlappedAllReduce;
@@ -112,11 +115,14 @@ class CHORUS_API ReplicaContext {
   void check_here(const char* function) const;
   /// Throws unless a merge_call's function has given a component for each local replica.
   void check_merged(std::size_t components) const;
+  /// A merge_call where all replicas have come to `place`, whose timeout is that of all its waits.
+  template <class Function, class... Args>
+  auto merge_at(const ReplicaGroup::Place& place, Function& function, std::tuple<Args...> args);
   /// Replica 0's part of a merge_call: calls `function` with what the visits at `all` have brought.
   template <class Visit, class Function>
   void call_merged(Function& function, Visit& visit, const std::vector<const void*>& all);
   /// Throws on every replica what replica 0 has caught in a merge_call, `failure`; null where there is nothing.
-  void end_merge(std::exception_ptr failure, const CallSite& where) const;
+  void end_merge(std::exception_ptr failure, const ReplicaGroup::Place& place) const;
   void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
   [[nodiscard]] ReplicaGroup& group() const noexcept;
   [[nodiscard]] ReplicaLayout layout() const noexcept;
@@ -191,25 +197,25 @@ void ReplicaContext::call_merged(Function& function, Visit& visit, const std::ve
 }
 
 template <class Function, class... Args>
-auto ReplicaContext::merge_call(Function&& function, std::tuple<Args...> args, const CallSite& where) {
+auto ReplicaContext::merge_at(const ReplicaGroup::Place& place, Function& function, std::tuple<Args...> args) {
   check_here("merge_call");
-  using Result = std::decay_t<std::invoke_result_t<Function, Strategy&, PerReplica<Args>...>>;
+  using Result = std::decay_t<std::invoke_result_t<Function&, Strategy&, PerReplica<Args>...>>;
   using Visit = detail::MergeVisit<Result, Args...>;
   Visit visit{args};
-  const std::vector<const void*> all = group().meet(local_replica_, {"merge_call", where}, &visit);
+  const std::vector<const void*> all = group().meet(local_replica_, place, &visit);
   std::exception_ptr failure;
   try {
     if (local_replica_ == 0) call_merged(function, visit, all);
   } catch (...) {
     failure = std::current_exception();
   }
-  end_merge(std::move(failure), where);
+  end_merge(std::move(failure), place);
   if constexpr (Visit::returns) {
     auto mine = [&] {
       const ReplicaGroup::Reading reading(group());
       return detail::part_of(*static_cast<const Visit*>(all.front())->result, local_replica_);
     }();
-    group().meet(local_replica_, {"the result of merge_call", where});
+    group().meet(local_replica_, {"the result of merge_call", place.where, place.timeout});
     return mine;
   }
 }

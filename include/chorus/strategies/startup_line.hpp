@@ -21,9 +21,8 @@ namespace chorus {
 /// Shapes   `comm` has the tasks that compute together (chief and workers), each with a resolver of the same cluster;
 ///          `strategy`, as it stands in the line, and `local_replicas`, 1 or more, are the same on every rank.
 /// Order    a collective over `comm`.
-/// Throws   Error{invalid_environment} where `variables` show that a launcher has started several processes, but `comm`
-///          has this rank alone: MPI does not know of the others. For a communicator that is one rank of several on
-///          purpose give variables of which none is set.
+/// Throws   Error{invalid_environment} where `variables` show that a launcher has started several processes, but MPI
+///          knows of this one alone.
 ///          Error{invalid_argument} on every rank where the ranks' clusters, tasks or numbers of replicas do not fit
 ///          together or with `comm`; what a collective throws.
 [[nodiscard]] CHORUS_API std::string startup_line(std::string_view strategy, const ClusterResolver& resolver,

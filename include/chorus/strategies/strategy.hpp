@@ -64,7 +64,7 @@ class CHORUS_API Strategy {
   /// Throws   Error{wrong_context} in a replica, in the function of a merge_call, or in the scope of another strategy;
   ///          Error{invalid_argument} where a DistributedValues has not one component for each local replica; what the
   ///          first replica that failed has thrown, on other workers Error{revoked} with its text; Error{mismatch} on
-  ///          all workers where the replicas return structures of tensors that differ.
+  ///          all workers where the replicas return structures with vectors of other lengths or maps of other keys.
   template <class Function, class... Args>
   requires(!std::same_as<std::remove_cvref_t<Function>, RunOptions>) auto run(Function&& function, Args&&... args) {
     return run(RunOptions{}, std::forward<Function>(function), std::forward<Args>(args)...);
@@ -101,8 +101,13 @@ class CHORUS_API Strategy {
   /// Throws   as above; Error{invalid_argument} for a sum over several replicas, unless it is one of zeros: each
   ///          replica would have to have a part of it.
   template <Structure T>
-  requires(!detail::Distributed<T>) [[nodiscard]] T reduce(ReduceOp op, T value);
+  requires(!detail::HoldsDistributed<T>::value) [[nodiscard]] T reduce(ReduceOp op, T value);
 
+  /// Of tuples, vectors and maps that hold DistributedValues: as of the PerReplica of what they are on each replica.
+  template <detail::HoldsDistributedValues T>
+  [[nodiscard]] auto reduce(ReduceOp op, const T& value) {
+    return reduce(op, per_replica_of("Strategy::reduce", value));
+  }
   template <Structure T>
   [[nodiscard]] T reduce(ReduceOp op, const Mirrored<T>& value) {
     return reduce(op, value.get());
@@ -122,24 +127,40 @@ class CHORUS_API Strategy {
   ///          where the structures differ; Error{not_supported} for IndexedSlices.
   template <Structure T>
   [[nodiscard]] auto gather(const PerReplica<T>& value, int axis) {
-    return gather_for("Strategy::gather", value, axis);
+    return gather_for("Strategy::gather", value, axis, {});
+  }
+  /// Of tuples, vectors and maps that hold DistributedValues: as of the PerReplica of what they are on each replica.
+  template <detail::HoldsDistributedValues T>
+  [[nodiscard]] auto gather(const T& value, int axis) {
+    return gather(per_replica_of("Strategy::gather", value), axis);
   }
   /// A value that is not distributed comes back as it is.
   template <Structure T>
-  requires(!detail::Distributed<T>) [[nodiscard]] T gather(T value, int /*axis*/) { return value; }
+  requires(!detail::HoldsDistributed<T>::value) [[nodiscard]] T gather(T value, int /*axis*/) {
+    static_assert(detail::is_walkable<T>(), "gather joins tensors, or tuples, vectors, maps and aggregates of them");
+    return value;
+  }
   /// An axis is a whole number.
   template <class T, std::floating_point Axis>
   auto gather(const T& value, Axis axis) = delete;
 
-  /// The values of this worker's replicas; one where `value` is not distributed.
+  /// The values of this worker's replicas; where `value` is a tuple, vector or map that holds DistributedValues, what
+  /// it is on each of them; `value` alone where nothing of it is distributed. Throws   Error{invalid_argument} where
+  /// what it holds has not one component for each local replica.
   template <class T>
   [[nodiscard]] std::vector<T> local_results(const DistributedValues<T>& value) const {
     std::vector<T> results;
     for (const T& each : value.values()) results.push_back(each);
     return results;
   }
+  template <detail::HoldsDistributedValues T>
+  [[nodiscard]] auto local_results(const T& value) const {
+    return components_of("Strategy::local_results", value);
+  }
   template <class T>
-  requires(!detail::Distributed<T>) [[nodiscard]] std::vector<T> local_results(const T& value) const { return {value}; }
+  requires(!detail::HoldsDistributed<T>::value) [[nodiscard]] std::vector<T> local_results(const T& value) const {
+    return {value};
+  }
 
   /// The batches of `dataset`, each of which has the rows of all replicas together, divided among the replicas: see
   /// DistributedDataset. Called by all workers.
@@ -175,11 +196,19 @@ class CHORUS_API Strategy {
   [[nodiscard]] T reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value);
   void run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                     const std::function<std::uint64_t()>& structure = {});
+  /// What `value` is on each local replica, for a call of `function`.
+  template <detail::HoldsDistributedValues T>
+  [[nodiscard]] auto components_of(const char* function, const T& value) const;
+  template <detail::HoldsDistributedValues T>
+  [[nodiscard]] auto per_replica_of(const char* function, const T& value) {
+    return PerReplica(layout(), extended_->group().ahead([&] { return components_of(function, value); }));
+  }
   /// gather, which messages call `function`.
   template <Structure T>
-  [[nodiscard]] auto gather_for(const char* function, const PerReplica<T>& value, int axis);
+  [[nodiscard]] auto gather_for(const char* function, const PerReplica<T>& value, int axis,
+                                const CommunicationOptions& options);
   [[noreturn]] static void reject_gathering_slices(const char* function);
-  void gather_parts(const detail::Gathering& gathering, int axis);
+  void gather_parts(const detail::Gathering& gathering, int axis, const CommunicationOptions& options);
 
   std::unique_ptr<StrategyExtended> extended_;
 };
@@ -201,7 +230,7 @@ auto Strategy::run(const RunOptions& options, Function&& function, Args&&... arg
     const auto take_results = [&] {
       for (auto& result : results) values.push_back(std::move(*result));
     };
-    if constexpr (detail::is_walkable<std::decay_t<Result>>() && !Leaf<std::decay_t<Result>>) {
+    if constexpr (detail::may_differ<std::decay_t<Result>>()) {
       run_replicas(options, body, [&] {
         take_results();
         return detail::checked_structure(std::span(values), layout().first_replica(), "Strategy::run");
@@ -241,14 +270,23 @@ auto Strategy::reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)
 }
 
 template <Structure T>
-requires(!detail::Distributed<T>) T Strategy::reduce(ReduceOp op, T value) {
+requires(!detail::HoldsDistributed<T>::value) T Strategy::reduce(ReduceOp op, T value) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
   detail::check_same_everywhere(op, leaves_of(value), num_replicas_in_sync());
   return value;
 }
 
+template <detail::HoldsDistributedValues T>
+auto Strategy::components_of(const char* function, const T& value) const {
+  extended_->check_arguments(function, value);
+  std::vector<std::decay_t<decltype(detail::component_of(value, 0))>> components;
+  for (int i = 0; i < layout().local_replicas; ++i) components.push_back(detail::component_of(value, i));
+  return components;
+}
+
 template <Structure T>
-auto Strategy::gather_for(const char* function, const PerReplica<T>& value, int axis) {
+auto Strategy::gather_for(const char* function, const PerReplica<T>& value, int axis,
+                          const CommunicationOptions& options) {
   detail::check_gathers<T>();
   check_cross_replica(function, "ReplicaContext::all_gather");
   if constexpr (detail::every_leaf<detail::IsNoSlices, T>()) {
@@ -257,7 +295,7 @@ auto Strategy::gather_for(const char* function, const PerReplica<T>& value, int 
         const_cast<PerReplica<T>&>(value).values();  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const int first = value.layout().first_replica();
     gather_parts(extended_->group().ahead([&] { return detail::gathering_of(function, components, first, gathered); }),
-                 axis);
+                 axis, options);
     return gathered;
   } else {
     reject_gathering_slices(function);
@@ -272,11 +310,11 @@ auto Strategy::distribute_values_from_function(const Function& function) {
 }
 
 template <Structure T>
-auto ReplicaContext::all_gather(const T& value, int axis, const CallSite& where) {
-  const auto gather = [axis](Strategy& strategy, const PerReplica<T>& values) {
-    return strategy.gather_for("ReplicaContext::all_gather", values, axis);
+auto ReplicaContext::all_gather(const T& value, int axis, const CommunicationOptions& options, const CallSite& where) {
+  const auto gather = [axis, &options](Strategy& strategy, const PerReplica<T>& values) {
+    return strategy.gather_for("ReplicaContext::all_gather", values, axis, options);
   };
-  return merge_call(gather, std::tuple<T>(value), where);
+  return merge_at({"merge_call", where, options.timeout}, gather, std::tuple<T>(value));
 }
 
 template <class Function, class... Args>

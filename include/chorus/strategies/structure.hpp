@@ -39,7 +39,7 @@ inline constexpr bool is_pair<std::pair<First, Second>> = true;
 template <class T>
 inline constexpr bool is_sequence = false;
 template <class T, class Allocator>
-inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = !std::same_as<T, bool>;  // whose elements are no objects
 
 template <class T>
 inline constexpr bool is_map = false;
@@ -74,7 +74,7 @@ consteval bool is_walkable() {
     }
     (std::make_index_sequence<std::tuple_size_v<T>>());
   } else if constexpr (is_sequence<T>) {
-    return !std::same_as<typename T::value_type, bool> && is_walkable<typename T::value_type>();
+    return is_walkable<typename T::value_type>();
   } else if constexpr (is_map<T>) {
     return is_walkable<typename T::mapped_type>();
   } else if constexpr (Aggregate<T>) {
@@ -126,27 +126,39 @@ class LeafPath {
   Text part_ = nullptr;
 };
 
+namespace detail {
+/// Calls `visit(part, path)` for every part of `structure` that is none itself, in their order, whether it is a leaf or
+/// not.
+template <class T, class Visit>
+void for_each_part(T& structure, Visit&& visit, const LeafPath& path) {
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (Leaf<Plain> || is_indexed_slices<Plain>) {
+    visit(structure, path);
+  } else if constexpr (is_tuple<Plain>) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (for_each_part(std::get<I>(structure), visit, path.element(I)), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<Plain>>());
+  } else if constexpr (is_sequence<Plain>) {
+    for (std::size_t i = 0; i < structure.size(); ++i) for_each_part(structure[i], visit, path.element(i));
+  } else if constexpr (is_map<Plain>) {
+    for (auto& [key, part] : structure) for_each_part(part, visit, path.entry(key));
+  } else if constexpr (Aggregate<Plain>) {
+    std::size_t number = 0;
+    for_each_field(structure, [&](auto& field) { for_each_part(field, visit, path.field(number++)); });
+  } else {
+    visit(structure, path);
+  }
+}
+}  // namespace detail
+
 /// Calls `visit(leaf, path)` for every leaf of `structure`, IndexedSlices among them, in the order of its parts; `path`
 /// is a LeafPath, which lives as long as the call.
 template <class T, class Visit>
 void for_each_leaf(T& structure, Visit&& visit, const LeafPath& path = {}) {
-  using Plain = std::remove_cv_t<T>;
-  if constexpr (Leaf<Plain> || detail::is_indexed_slices<Plain>) {
-    visit(structure, path);
-  } else if constexpr (detail::is_tuple<Plain>) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (for_each_leaf(std::get<I>(structure), visit, path.element(I)), ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<Plain>>());
-  } else if constexpr (detail::is_sequence<Plain>) {
-    for (std::size_t i = 0; i < structure.size(); ++i) for_each_leaf(structure[i], visit, path.element(i));
-  } else if constexpr (detail::is_map<Plain>) {
-    for (auto& [key, part] : structure) for_each_leaf(part, visit, path.entry(key));
-  } else {
-    static_assert(detail::Aggregate<Plain>, "a structure is a leaf, tuple, vector, map or aggregate of structures");
-    std::size_t number = 0;
-    detail::for_each_field(structure, [&](auto& field) { for_each_leaf(field, visit, path.field(number++)); });
-  }
+  static_assert(detail::is_walkable<std::remove_cv_t<T>>(),
+                "a structure is a leaf, tuple, vector, map or aggregate of structures");
+  detail::for_each_part(structure, visit, path);
 }
 
 /// What a structure is made of: its tensors and its IndexedSlices, each in their order.
@@ -172,11 +184,12 @@ template <Structure T>
   return leaves_of(structure).tensors;
 }
 
-/// The paths of all leaves of `structure`, for messages.
+/// The paths of all parts of `structure` that are none themselves, leaves or not, for messages.
 template <Structure T>
 [[nodiscard]] std::vector<std::string> paths_of(T& structure) {
   std::vector<std::string> paths;
-  for_each_leaf(structure, [&](auto& /*leaf*/, const LeafPath& path) { paths.push_back(path.text()); });
+  const auto add = [&](auto& /*part*/, const LeafPath& path) { paths.push_back(path.text()); };
+  detail::for_each_part(structure, add, LeafPath());
   return paths;
 }
 
@@ -192,10 +205,37 @@ template <Structure T>
   return paths;
 }
 
-/// Adds what can differ between structures of one type, the lengths of vectors and the keys of maps, to `hash`.
+/// Whether structures of this type can differ: by the lengths of vectors or the keys of maps.
+template <class T>
+consteval bool may_differ() {
+  if constexpr (Leaf<T> || is_indexed_slices<T>) {
+    return false;
+  } else if constexpr (is_tuple<T>) {
+    return []<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      return (may_differ<std::remove_cv_t<std::tuple_element_t<I, T>>>() || ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (Aggregate<T>) {
+    using Members = decltype(with_fields(std::declval<T&>(), [](auto&... members) {
+      return std::bool_constant<(may_differ<std::remove_cvref_t<decltype(members)>>() || ...)>{};
+    }));
+    return Members::value;
+  } else {
+    return is_sequence<T> || is_map<T>;
+  }
+}
+
+void add_key(Fnv1a& hash, const auto& key) {
+  if constexpr (std::convertible_to<decltype(key), std::string_view>)
+    hash.add(std::string_view(key));
+  else
+    hash.add(key_text(key));
+}
+
+/// Adds what can differ between structures of one type to `hash`.
 template <class T>
 void add_structure(Fnv1a& hash, const T& structure) {
-  if constexpr (Leaf<T> || is_indexed_slices<T>) {
+  if constexpr (!may_differ<T>()) {
     return;
   } else if constexpr (is_tuple<T>) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (add_structure(hash, std::get<I>(structure)), ...); }
@@ -206,7 +246,7 @@ void add_structure(Fnv1a& hash, const T& structure) {
   } else if constexpr (is_map<T>) {
     hash.add(structure.size());
     for (const auto& [key, part] : structure) {
-      hash.add(key_text(key));
+      add_key(hash, key);
       add_structure(hash, part);
     }
   } else {

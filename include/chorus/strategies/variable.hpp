@@ -101,11 +101,11 @@ class Variable {
   void assign_sub(T value) const { add(std::move(value), -1); }
   /// Each replica's component gets its own value. Outside of the replicas.
   void assign(const PerReplica<T>& values) const {
-    core().check_outside();
-    const PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
-    for (const T& each : given.values()) check_shape(each);
-    for (int i = 0; i < core().components(); ++i) component(i) = given[static_cast<std::size_t>(i)];
+    write_own(values, [](T& component, const T& given) { component = given; });
   }
+  /// The same for adding and subtracting.
+  void assign_add(const PerReplica<T>& values) const { add(values, 1); }
+  void assign_sub(const PerReplica<T>& values) const { add(values, -1); }
 
   // Changing the rows that slices name, of a tensor with one dimension or more. In a replica: every replica calls, and
   // every component is changed by what the aggregation makes of the rows of all: with the sum or mean, rows of one
@@ -197,18 +197,27 @@ class Variable {
   [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
-  void add(T value, int sign) const {
+  /// component += sign * given.
+  static void add_to(T& component, const T& given, int sign) {
+    ScalarOf<T>* const to = LeafTraits<T>::data(component);
+    const ScalarOf<T>* const from = LeafTraits<T>::data(given);
+    const std::size_t count = element_count(LeafTraits<T>::shape(given));
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i] = static_cast<ScalarOf<T>>(sign > 0 ? to[i] + from[i] : to[i] - from[i]);
+    }
+  }
+  void check_adds() const {
     static_assert(!std::same_as<T, bool>, "bool has no sum: assign it, or take an integer");
     if (core().access().side == Side::cross && core().on_read()) core().check_may_add();
+  }
+  void add(T value, int sign) const {
+    check_adds();
     const VariableWrite how = sign > 0 ? VariableWrite::assign_add : VariableWrite::assign_sub;
-    write(how, std::move(value), [sign](T& component, const T& given) {
-      ScalarOf<T>* const to = LeafTraits<T>::data(component);
-      const ScalarOf<T>* const from = LeafTraits<T>::data(given);
-      const std::size_t count = element_count(LeafTraits<T>::shape(given));
-      for (std::size_t i = 0; i < count; ++i) {
-        to[i] = static_cast<ScalarOf<T>>(sign > 0 ? to[i] + from[i] : to[i] - from[i]);
-      }
-    });
+    write(how, std::move(value), [sign](T& component, const T& given) { add_to(component, given, sign); });
+  }
+  void add(const PerReplica<T>& values, int sign) const {
+    check_adds();
+    write_own(values, [sign](T& component, const T& given) { add_to(component, given, sign); });
   }
 
   template <class Join>
@@ -256,6 +265,15 @@ class Variable {
     }
     if (access.writes) apply(component(access.component), value);
     if (together) core().meet_where_shared();
+  }
+
+  /// `apply(component, value)` to each component with the value of its own replica. Outside of the replicas.
+  template <class Apply>
+  void write_own(const PerReplica<T>& values, const Apply& apply) const {
+    core().check_outside();
+    const PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
+    for (const T& each : given.values()) check_shape(each);
+    for (int i = 0; i < core().components(); ++i) apply(component(i), given[static_cast<std::size_t>(i)]);
   }
 
   std::shared_ptr<State> state_;

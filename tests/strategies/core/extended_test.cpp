@@ -86,10 +86,13 @@ TEST(Extended, NcclIsNotBuilt) {
     expect_error(ErrorCode::not_built, "CommunicationOptions::implementation: nccl", call);
   };
   refused([&] { mirrored(2, nullptr, nccl); });
+  refused([&] { DefaultStrategy::instance().run({.communication = nccl}, [] { ADD_FAILURE() << "was called"; }); });
   for (const int replicas : {1, 2}) {
     MirroredStrategy strategy = mirrored(replicas);
     refused([&] { strategy.run({.communication = nccl}, [] { ADD_FAILURE() << "was called"; }); });
     refused([&] { strategy.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1, nccl); }); });
+    refused(
+        [&] { strategy.run([&] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0, nccl); }); });
     const auto ones = strategy.run([] { return 1; });
     refused([&] { std::ignore = strategy.extended().reduce_to(ReduceOp::sum, ones, nccl); });
   }

@@ -43,6 +43,34 @@ TEST_P(GatherStructures, AxesAreCountedFromTheLastOfEachLeaf) {
   }
 }
 
+/// tf.distribute.Strategy.experimental_local_results of a structure.
+TEST_P(GatherStructures, StructuresOfDistributedValuesAreThoseOfTheReplicas) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto rows = strategy.run([] { return std::vector<int>(1, id()); });
+  const std::map<std::string, PerReplica<std::vector<int>>> named{{"a", rows}};
+  const std::tuple both(rows, std::vector{named});
+  const auto local = strategy.local_results(both);
+  ASSERT_EQ(local.size(), static_cast<std::size_t>(replicas()));
+  for (const int i : numbers_below(replicas())) {
+    const auto& [first, list] = local[static_cast<std::size_t>(i)];
+    EXPECT_EQ(first, std::vector{i});
+    EXPECT_EQ(list.at(0).at("a"), std::vector{i});
+  }
+  const std::vector<int> ids = numbers_below(replicas());
+  const auto [first, list] = strategy.gather(both, 0);
+  EXPECT_EQ(first, ids);
+  EXPECT_EQ(list.at(0).at("a"), ids);
+  const int sum = replicas() * (replicas() - 1) / 2;
+  EXPECT_EQ(std::get<0>(strategy.reduce(ReduceOp::sum, both)), std::vector{sum});
+  MirroredStrategy more = mirrored(replicas() + 1);
+  const std::string text = ": " + std::to_string(replicas()) + " components of " + std::to_string(replicas() + 1);
+  expect_error(ErrorCode::invalid_argument, "Strategy::local_results" + text,
+               [&] { std::ignore = more.local_results(both); });
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather" + text, [&] { std::ignore = more.gather(both, 0); });
+  expect_error(ErrorCode::invalid_argument, "Strategy::reduce" + text,
+               [&] { std::ignore = more.reduce(ReduceOp::max, named); });
+}
+
 TEST(Gather, MessagesNameTheLeaf) {
   MirroredStrategy strategy = mirrored(2);
   using Map = std::map<std::string, Tensor<float, 2>>;

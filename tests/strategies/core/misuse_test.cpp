@@ -102,6 +102,9 @@ TEST(Misuse, ShapesThatAreNotTheVariables) {
   expect_error(ErrorCode::invalid_argument, text, [&] { v.assign(longer); });
   expect_error(ErrorCode::invalid_argument, text, [&] { v.assign_add(longer); });
   expect_error(ErrorCode::invalid_argument, text, [&] { v.assign(per_replica<Values>(strategy, {{1, 2}, longer})); });
+  expect_error(ErrorCode::invalid_argument, text, [&] {
+    v.assign_add(per_replica<Values>(strategy, {{1, 2}, longer}));
+  });
   expect_error(ErrorCode::invalid_argument, text, [&] { strategy.run([&] { v.assign_sub(longer); }); });
   for (const Values& each : v.components()) EXPECT_EQ(each, (Values{1, 2}));
 }
@@ -122,6 +125,7 @@ TEST(Misuse, WhatIsForOutsideOfTheReplicas) {
   const auto values = per_replica<Values>(strategy, {{1}, {2}});
   strategy.run([&] {
     expect_error(ErrorCode::wrong_context, "outside of the replicas", [&] { v.assign(values); });
+    expect_error(ErrorCode::wrong_context, "outside of the replicas", [&] { v.assign_sub(values); });
     expect_error(ErrorCode::wrong_context, "reduce_to",
                  [&] { std::ignore = strategy.extended().reduce_to(ReduceOp::sum, values); });
     expect_error(ErrorCode::wrong_context, "batch_reduce_to",

@@ -50,6 +50,11 @@ TEST_P(WithSeveralReplicas, Case25_DifferentStructuresAreRefused) {
   const auto maps = [] { return std::map<std::string, int>{{id() == last() ? "b" : "a", 1}}; };
   expect_error(ErrorCode::mismatch, "where replica 0 has [a], replica " + number + " has [b]",
                [&] { strategy.run(maps); });
+  const auto texts = [] { return std::vector<std::string>(id() == last() ? 2U : 1U); };
+  expect_error(ErrorCode::mismatch, "only replica " + number + " has [1]", [&] { strategy.run(texts); });
+  const auto named = [] { return std::pair(1, std::map<int, std::string>{{id() == last() ? 8 : 7, "text"}}); };
+  expect_error(ErrorCode::mismatch, "where replica 0 has [1][7], replica " + number + " has [1][8]",
+               [&] { strategy.run(named); });
 }
 
 TEST(Run, WhatIsNoTensorIsReturnedAsItIs) {

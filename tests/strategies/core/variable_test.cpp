@@ -59,6 +59,25 @@ TEST_P(WithSeveralReplicas, Case117_WithoutAnAggregationReplicasCannotWrite) {
   EXPECT_THAT(v.components(), Each(3));
 }
 
+TEST_P(WithReplicas, AddingADistributedValueAddsToEachComponentItsOwn) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto scope = strategy.scope();
+  const auto ids = strategy.run([] { return id(); });
+  for (const auto synchronization : {VariableSynchronization::on_write, VariableSynchronization::on_read}) {
+    const Variable<int> v(5, {.name = "v", .synchronization = synchronization});
+    v.assign_add(ids);
+    v.assign_add(ids);
+    v.assign_sub(ids);
+    for (const int i : strategy.local_results(ids)) EXPECT_EQ(v.components().at(static_cast<std::size_t>(i)), 5 + i);
+  }
+  const Variable<int> sum(
+      0, {.name = "sum", .synchronization = VariableSynchronization::on_read, .aggregation = Aggregation::sum});
+  if (replicas() > 1) {
+    expect_error(ErrorCode::wrong_context, "\"sum\"", [&] { sum.assign_add(ids); });
+    EXPECT_EQ(sum.value(), 0);
+  }
+}
+
 TEST(Variable, OfBool) {
   MirroredStrategy strategy = mirrored(3);
   const auto scope = strategy.scope();

@@ -8,6 +8,7 @@
 #include <chorus/strategies/variable.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <thread>
@@ -135,6 +136,9 @@ TEST_P(Calls, DifferentStructuresOfOneLengthAreTold) {
     };
   };
   expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum (shapes ", "Strategy::reduce by sum (shapes ");
+  for (const std::size_t rows : {2U, 3U}) std::invoke(reduces(rows));
+  expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum (shapes (2, 3)): ",
+              "Strategy::reduce by sum (shapes (3, 2)): ");  // as both are known
   const auto in_a_run = [&](std::size_t rows) {
     return [&, rows] {
       several.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, shaped(rows)); });

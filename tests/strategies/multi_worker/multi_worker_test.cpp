@@ -5,18 +5,24 @@
 
 #include <chorus/float16.hpp>
 #include <chorus/strategies/array_dataset.hpp>
+#include <chorus/strategies/environment_variables.hpp>
 #include <chorus/strategies/metrics.hpp>
+#include <chorus/strategies/mpi_cluster_resolver.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/overlapped_all_reduce.hpp>
+#include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/variable.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -26,6 +32,21 @@ using testing::Each;
 using testing::ElementsAre;
 
 INSTANTIATE_TEST_SUITE_P(ReplicasOfEachWorker, MultiWorker, testing::Values(1, 2));
+
+/// As srun does where it does not find the MPI library of the program.
+TEST(Startup, RanksThatMpiDoesNotKnowAreAnError) {
+  const Communicator world = Communicator::world();
+  const MpiClusterResolver resolver(world);
+  const EnvironmentVariables of_srun = [](const std::string& name) {
+    return name == "SLURM_STEP_NUM_TASKS" ? std::optional<std::string>("4") : std::nullopt;
+  };
+  const auto starts = [&] { return startup_line("mirrored", resolver, world, 1, of_srun); };
+  if (job_size() > 1) {
+    EXPECT_NE(starts(), "");
+  } else {
+    expect_error(ErrorCode::invalid_environment, "srun has started 4 processes", [&] { std::ignore = starts(); });
+  }
+}
 
 TEST_P(MultiWorker, Case22_ReplicasAreNumberedAcrossTheWorkers) {
   MultiWorkerMirroredStrategy several = strategy();

@@ -33,6 +33,10 @@ struct HoldsDistributed<std::vector<T, Allocator>> : HoldsDistributed<T> {};
 template <class Key, class T, class Compare, class Allocator>
 struct HoldsDistributed<std::map<Key, T, Compare, Allocator>> : HoldsDistributed<T> {};
 
+/// Such a tuple, vector or map.
+template <class T>
+concept HoldsDistributedValues = HoldsDistributed<T>::value && !Distributed<T>;
+
 /// Calls check(number of components) for each DistributedValues that `argument` is or holds.
 template <class T, class Check>
 void for_each_distributed(const T& argument, const Check& check) {

@@ -27,8 +27,7 @@ struct Gathering {
   };
   const char* function = "";  ///< what is called, for messages
   std::vector<Part> parts = {};
-  /// The structure_number where workers can differ: none of a single tensor.
-  std::optional<std::uint64_t> structure = {};
+  std::uint64_t structure = 0;  ///< checked_structure
   /// Of the leaves, for messages.
   std::function<std::vector<std::string>()> paths = {};
 };
@@ -63,10 +62,9 @@ auto nothing_gathered(const T& structure) {
 /// for a call of `function`. Throws   Error{mismatch} where their structures differ.
 template <Structure T, class G>
 Gathering gathering_of(const char* function, std::span<T> components, int first_replica, G& gathered) {
-  Gathering gathering{.function = function};
-  for (std::vector<TensorRef>& leaf : leaves_of_components(components, first_replica, function).tensors) {
-    gathering.parts.push_back({std::move(leaf), {}});
-  }
+  ReplicaLeaves leaves = leaves_of_components(components, first_replica, function);
+  Gathering gathering{.function = function, .structure = leaves.structure};
+  for (std::vector<TensorRef>& leaf : leaves.tensors) gathering.parts.push_back({std::move(leaf), {}});
   std::size_t next = 0;
   for_each_leaf(gathered, [&]<class L>(L& leaf, const LeafPath& /*path*/) {
     gathering.parts[next++].make = [&leaf](const Shape& shape) {
@@ -74,7 +72,6 @@ Gathering gathering_of(const char* function, std::span<T> components, int first_
       return tensor_ref(leaf);
     };
   });
-  if constexpr (!Leaf<T>) gathering.structure = structure_number(components.front());
   gathering.paths = [components] { return paths_of(components.front()); };
   return gathering;
 }
