@@ -67,12 +67,7 @@ bool left_to_vendor(CommunicatorState& state, Call call) {
   return chosen_for(state, call, {}, Form::blocking).run == vendor::run;
 }
 
-void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options) {
-  arguments.call.purpose = state.purpose().number;
-  arguments.purpose = state.purpose().text;
-  const Entrance::Visit visit = state.visit(arguments.call);
-  state.check_whole(arguments.call);
-  check_timeout(state, arguments.call, options);
+void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOptions& options) {
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
@@ -87,6 +82,15 @@ void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveO
   } catch (...) {
     state.fail(arguments.call);
   }
+}
+
+void complete(CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options) {
+  arguments.call.purpose = state.purpose().number;
+  arguments.purpose = state.purpose().text;
+  const Entrance::Visit visit = state.visit(arguments.call);
+  state.check_whole(arguments.call);
+  check_timeout(state, arguments.call, options);
+  run_call(state, arguments, options);
 }
 
 Request start(const Communicator& comm, const Arguments& arguments, const CollectiveOptions& options,

@@ -20,7 +20,10 @@ namespace chorus {
 // What the doors of all collectives do alike: a door checks its arguments and makes a Call and Arguments of them; what
 // follows is the same for all.
 
-/// Carries it out; returns when this rank has its result.
+/// Carries out a call that has been let in; returns when this rank has its result.
+void run_call(detail::CommunicatorState& state, Arguments& arguments, const CollectiveOptions& options);
+
+/// Lets it in and carries it out.
 void complete(detail::CommunicatorState& state, Arguments&& arguments, const CollectiveOptions& options);
 
 /// Starts it, and keeps `owner` (may be null) until it is complete.

@@ -51,6 +51,16 @@ struct InSlot {
   }
 };
 
+/// Writes the blocks that a rank has for the others, each where it stands in its input, and leaves out its own.
+template <class Place>
+void write_for_others(SharedGroup& memory, Round round, const Arguments& arguments) {
+  const std::size_t block = arguments.call.bytes();
+  const std::size_t own = static_cast<std::size_t>(memory.rank()) * block;
+  const std::size_t behind = own + block;
+  Place::write(memory, round, arguments.in, own);
+  Place::write(memory, round, arguments.in + behind, static_cast<std::size_t>(memory.size()) * block - behind, behind);
+}
+
 /// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
 enum class Awaited { everybody, all_givers, givers_before, giving_root, nobody };
 

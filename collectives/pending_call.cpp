@@ -3,6 +3,7 @@
 
 #include "carry_out.hpp"
 #include "chosen.hpp"
+#include "door.hpp"
 
 #include <utility>
 
@@ -27,7 +28,17 @@ void PendingCall::start() {
   const Entrance::Visit visit = state_->visit(arguments_.call);
   state_->check_whole(arguments_.call);
   error_ = nullptr;
+  if (state_->size() == 1) return carry_out_alone();
   if (!give()) park(whole());
+}
+
+void PendingCall::carry_out_alone() {
+  try {
+    run_call(*state_, arguments_, options_);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  stage_ = Stage::done;
 }
 
 bool PendingCall::give() {
@@ -100,6 +111,7 @@ void PendingCall::tell(Result result) {
 }
 
 bool PendingCall::test() {
+  if (stage_ == Stage::done) stage_ = Stage::ended;
   if (pending()) {
     const Entrance::Visit visit = state_->visit(arguments_.call);
     if (stage_ == Stage::given) state_->put_off();
@@ -112,6 +124,7 @@ bool PendingCall::test() {
 }
 
 void PendingCall::wait() {
+  if (stage_ == Stage::done) stage_ = Stage::ended;
   if (pending()) {
     const Entrance::Visit visit = state_->visit(arguments_.call);
     if (stage_ == Stage::given) return tell([this] { take(); });

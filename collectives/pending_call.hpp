@@ -16,7 +16,8 @@ namespace chorus::detail {
 /// A nonblocking call: what a Request holds, and what a PersistentRequest starts again and again.
 ///
 /// Where its algorithm has halves and nothing else is under way on the communicator, it gives when it is started and
-/// takes when it is waited for, without a coroutine. Else it is parked: driven as a task.
+/// takes when it is waited for, without a coroutine; of a single rank it is carried out when it is started. Else it is
+/// parked: driven as a task.
 class PendingCall final : private CommunicatorState::HalfDone {
  public:
   /// `owner` (may be null) is kept as long as the call.
@@ -33,13 +34,14 @@ class PendingCall final : private CommunicatorState::HalfDone {
   [[nodiscard]] bool test();
   void wait();
   /// False before the first start, and once either has told how it ended.
-  [[nodiscard]] bool pending() const noexcept { return stage_ == Stage::given || stage_ == Stage::parked; }
+  [[nodiscard]] bool pending() const noexcept { return stage_ != Stage::ended; }
   /// Whose policy a wait for several calls follows.
   [[nodiscard]] Waiter& waiter() noexcept { return *state_; }
 
  private:
-  enum class Stage { ended, given, parked };
+  enum class Stage { ended, given, parked, done };
 
+  void carry_out_alone();
   [[nodiscard]] bool give();
   void take();
   void put_off() override;

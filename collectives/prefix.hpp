@@ -16,6 +16,12 @@ namespace prefix_shared {
 Task<> run(Transport& transport, Arguments arguments);
 }  // namespace prefix_shared
 
+namespace prefix_segments {
+[[nodiscard]] bool applies(const Problem& problem);
+[[nodiscard]] Traffic traffic(const Problem& problem);
+Task<> run(Transport& transport, Arguments arguments);
+}  // namespace prefix_segments
+
 namespace prefix_recursive_doubling {
 [[nodiscard]] bool applies(const Problem& problem);
 [[nodiscard]] Traffic traffic(const Problem& problem);

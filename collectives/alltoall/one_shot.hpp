@@ -19,10 +19,7 @@ struct Steps {
     return static_cast<std::size_t>(rank) * arguments.call.bytes();
   }
   static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
-    const std::size_t own = offset(arguments, memory.rank());
-    const std::size_t behind = own + arguments.call.bytes();
-    Place::write(memory, round, arguments.in, own);
-    Place::write(memory, round, arguments.in + behind, offset(arguments, memory.size()) - behind, behind);
+    write_for_others<Place>(memory, round, arguments);
   }
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {

@@ -8,127 +8,131 @@
 // (Shewchuk, Discrete & Computational Geometry 18, 1997; Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26, 2005). Where
 // it might, or something overflows or is no number, an ExactSum decides: the result is the same either way.
 
+#include "kernels/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/exact_sums.cpp"
+#include <hwy/foreach_target.h>
+
 #include "kernels/kernels.hpp"
+#include "kernels/write-inl.hpp"
 
 #include <chorus/exact_sum.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
 
-namespace chorus::kernels {
-namespace {
+HWY_BEFORE_NAMESPACE();
+namespace chorus::kernels::HWY_NAMESPACE {
 
-constexpr std::size_t block = 256;  // elements; what is known of them stays in the first-level cache
-
-template <class T>
+/// left + right = sum + error, exactly, unless something overflows.
+template <class D>
 struct Pair {
-  T sum;
-  T error;  ///< left + right = sum + error, exactly, unless something overflows
+  hn::Vec<D> sum;
+  hn::Vec<D> error;
+};
+
+template <class D>
+HWY_INLINE Pair<D> two_sum(hn::Vec<D> left, hn::Vec<D> right) {
+  const auto sum = hn::Add(left, right);
+  const auto of_right = hn::Sub(sum, left);
+  return {sum, hn::Add(hn::Sub(left, hn::Sub(sum, of_right)), hn::Sub(right, of_right))};
+}
+
+/// Where high + low, give or take `lost`, rounds to `rounded.sum`. The margin is wide enough for its own rounding and
+/// that of `lost`, and leaves out ties.
+template <class D>
+HWY_INLINE hn::Mask<D> certain(D d, const Pair<D>& rounded, hn::Vec<D> lost) {
+  const auto margin =
+      hn::Add(hn::Add(lost, lost),
+              hn::Mul(hn::Set(d, 4 * std::numeric_limits<hn::TFromD<D>>::epsilon()), hn::Abs(rounded.error)));
+  const auto above = hn::Eq(hn::Add(rounded.sum, hn::Add(rounded.error, margin)), rounded.sum);
+  const auto below = hn::Eq(hn::Add(rounded.sum, hn::Sub(rounded.error, margin)), rounded.sum);
+  return hn::Or(hn::Eq(lost, hn::Zero(d)), hn::And(above, below));
+}
+
+/// The exact sums of inputs, as a source of `write`.
+template <class T>
+struct ExactSums {
+  std::span<const std::byte* const> inputs;
+
+  template <class D, std::size_t vectors>
+  HWY_INLINE void operator()(D d, std::size_t i, hn::Vec<D> (&lanes)[vectors]) const {
+    constexpr std::size_t length = hn::MaxLanes(D());
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const std::size_t index = i + v * length;
+      lanes[v] = inputs.size() <= 2 ? of_few(d, index) : of_many(d, index);
+    }
+  }
+
+ private:
+  template <class D>
+  HWY_INLINE hn::Vec<D> input(D d, std::size_t number, std::size_t index) const {
+    return load<Plain<T>>(d, inputs[number] + index * sizeof(T));
+  }
+
+  /// Of one or two inputs the processor's addition is the exact sum rounded once, where that is finite.
+  template <class D>
+  HWY_INLINE hn::Vec<D> of_few(D d, std::size_t index) const {
+    auto sums = input(d, 0, index);
+    if (inputs.size() > 1) sums = hn::Add(sums, input(d, 1, index));
+    return mended(d, sums, hn::IsFinite(sums), index);
+  }
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> of_many(D d, std::size_t index) const {
+    auto high = input(d, 0, index);
+    auto low = hn::Zero(d);
+    auto lost = hn::Zero(d);
+    for (std::size_t number = 1; number < inputs.size(); ++number) {
+      const Pair<D> of_high = two_sum<D>(high, input(d, number, index));
+      const Pair<D> of_low = two_sum<D>(low, of_high.error);
+      high = of_high.sum;
+      low = of_low.sum;
+      lost = hn::Add(lost, hn::Abs(of_low.error));
+    }
+    const Pair<D> rounded = two_sum<D>(high, low);
+    const auto known = hn::And(hn::IsFinite(rounded.sum), certain(d, rounded, lost));
+    const auto sums = hn::IfThenElse(hn::Eq(low, hn::Zero(d)), high, rounded.sum);  // keeps the sign of a zero
+    return mended(d, sums, known, index);
+  }
+
+  /// `sums` where they are `known`, elsewhere what an ExactSum says.
+  template <class D>
+  HWY_INLINE hn::Vec<D> mended(D d, hn::Vec<D> sums, hn::Mask<D> known, std::size_t index) const {
+    if (hn::AllTrue(d, known)) return sums;
+    constexpr std::size_t length = hn::MaxLanes(D());
+    alignas(64) T values[length];
+    alignas(64) T unknown[length];
+    hn::Store(sums, d, values);
+    hn::Store(hn::IfThenElseZero(hn::Not(known), hn::Set(d, T{1})), d, unknown);
+    for (std::size_t lane = 0; lane < length; ++lane) {
+      if (unknown[lane] != 0) values[lane] = exactly(index + lane);
+    }
+    return hn::Load(d, values);
+  }
+
+  HWY_NOINLINE T exactly(std::size_t index) const {
+    ExactSum<T> sum;
+    for (const std::byte* const input : inputs) {
+      T value;
+      std::memcpy(&value, input + index * sizeof value, sizeof value);
+      sum += value;
+    }
+    return sum.value();
+  }
 };
 
 template <class T>
-Pair<T> two_sum(T left, T right) {
-  const T sum = left + right;
-  const T of_right = sum - left;
-  return {sum, (left - (sum - of_right)) + (right - of_right)};
+void exact_sums(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store how) {
+  write<Plain<T>>(out, ExactSums<T>{inputs}, count, how);
 }
 
 template <class T>
-struct Sums {
-  T high[block];
-  T low[block];
-  T lost[block];
-};
-
-template <class T>
-T exactly(std::span<const std::byte* const> inputs, std::size_t index) {
-  ExactSum<T> sum;
-  for (const std::byte* const input : inputs) {
-    T value;
-    std::memcpy(&value, input + index * sizeof value, sizeof value);
-    sum += value;
-  }
-  return sum.value();
+void exact_sums_of_parts(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store how) {
+  exact_sums<T>(out, inputs, 2 * count, how);
 }
 
-template <class T>
-void add(Sums<T>& sums, const T* values, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const Pair<T> high = two_sum(sums.high[i], values[i]);
-    const Pair<T> low = two_sum(sums.low[i], high.error);
-    sums.high[i] = high.sum;
-    sums.low[i] = low.sum;
-    sums.lost[i] += std::abs(low.error);
-  }
-}
-
-/// True where high + low, give or take `lost`, rounds to `rounded.sum`. The margin is wide enough for its own rounding
-/// and that of `lost`, and leaves out ties.
-template <class T>
-bool certain(const Pair<T>& rounded, T lost) {
-  if (!std::isfinite(rounded.sum)) return false;
-  if (lost == 0) return true;
-  const T margin = 2 * lost + 4 * std::numeric_limits<T>::epsilon() * std::abs(rounded.error);
-  return rounded.sum + (rounded.error + margin) == rounded.sum && rounded.sum + (rounded.error - margin) == rounded.sum;
-}
-
-/// The processor's addition is the exact sum rounded once, where that is finite.
-template <class T>
-void exact_sums_of_two(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count) {
-  T left[block];
-  T right[block];
-  for (std::size_t done = 0; done < count; done += block) {
-    const std::size_t elements = std::min(block, count - done);
-    const std::size_t offset = done * sizeof(T);
-    std::memcpy(left, inputs[0] + offset, elements * sizeof(T));
-    std::memcpy(right, inputs[1] + offset, elements * sizeof(T));
-    bool finite = true;
-    for (std::size_t i = 0; i < elements; ++i) {
-      left[i] += right[i];
-      finite &= std::abs(left[i]) <= std::numeric_limits<T>::max();
-    }
-    for (std::size_t i = 0; !finite && i < elements; ++i) left[i] = exactly<T>(inputs, done + i);
-    std::memcpy(out + offset, left, elements * sizeof(T));
-  }
-}
-
-template <class T>
-void exact_sums(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store /*store*/) {
-  if (inputs.size() == 2) return exact_sums_of_two<T>(out, inputs, count);
-  Sums<T> sums;
-  T values[block];
-  for (std::size_t done = 0; done < count; done += block) {
-    const std::size_t elements = std::min(block, count - done);
-    const std::size_t offset = done * sizeof(T);
-    std::memcpy(sums.high, inputs[0] + offset, elements * sizeof(T));
-    std::fill_n(sums.low, elements, T{0});
-    std::fill_n(sums.lost, elements, T{0});
-    for (const std::byte* const input : inputs.subspan(1)) {
-      std::memcpy(values, input + offset, elements * sizeof(T));
-      add(sums, values, elements);
-    }
-    for (std::size_t i = 0; i < elements; ++i) {
-      const Pair<T> rounded = two_sum(sums.high[i], sums.low[i]);
-      if (!certain(rounded, sums.lost[i])) {
-        values[i] = exactly<T>(inputs, done + i);
-      } else {
-        values[i] = sums.low[i] == 0 ? sums.high[i] : rounded.sum;  // keeps the sign of a zero
-      }
-    }
-    std::memcpy(out + offset, values, elements * sizeof(T));
-  }
-}
-
-template <class T>
-void exact_sums_of_parts(std::byte* out, std::span<const std::byte* const> inputs, std::size_t count, Store store) {
-  exact_sums<T>(out, inputs, 2 * count, store);
-}
-
-}  // namespace
-
-Reduce exact_sum(DataType type) noexcept {
+Reduce choose_exact_sum(DataType type) {
   switch (type) {
     case DataType::float32:
       return exact_sums<float>;
@@ -143,4 +147,14 @@ Reduce exact_sum(DataType type) noexcept {
   }
 }
 
+}  // namespace chorus::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace chorus::kernels {
+
+HWY_EXPORT(choose_exact_sum);
+Reduce exact_sum(DataType type) noexcept { return HWY_DYNAMIC_DISPATCH(choose_exact_sum)(type); }
+
 }  // namespace chorus::kernels
+#endif

@@ -30,15 +30,21 @@ void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
     queue.push_back(&parked);
     parked_.fetch_add(1, std::memory_order_release);
   }
-  if (watched_.load(std::memory_order_relaxed)) work_.notify_one();
   progress();
+  call_for_work();
+}
+
+void Engine::call_for_work() {
+  if (!watched_.load(std::memory_order_relaxed) || !has_work()) return;
+  { const std::scoped_lock lock(mutex_); }  // it may have looked, and not sleep yet
+  work_.notify_one();
 }
 
 bool Engine::wait_for_work(const std::stop_token& stop) {
-  if (!idle()) return !stop.stop_requested();
+  if (has_work()) return !stop.stop_requested();
   std::unique_lock lock(mutex_);
   watched_.store(true, std::memory_order_relaxed);
-  return work_.wait(lock, stop, [this] { return !idle(); });
+  return work_.wait(lock, stop, [this] { return has_work(); });
 }
 
 void Engine::finish_first(OperationQueue& queue) {

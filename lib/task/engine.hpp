@@ -53,23 +53,40 @@ class Engine {
     const std::scoped_lock lock(mutex_);
     return queue.empty();
   }
-  /// True where somebody waits for work, or has: a progress thread.
-  [[nodiscard]] bool watched() const noexcept { return watched_.load(std::memory_order_relaxed); }
-  /// Returns when something is parked; false once `stop` is asked for.
+  /// Returns when something is parked and nobody attends to it; false once `stop` is asked for.
   [[nodiscard]] bool wait_for_work(const std::stop_token& stop);
+
+  /// A thread that calls `progress` for as long as this lives: who waits for work need not.
+  class Attendance {
+   public:
+    explicit Attendance(Engine& engine) noexcept : engine_(engine) { engine_.attending_.fetch_add(1); }
+    Attendance(const Attendance&) = delete;
+    Attendance& operator=(const Attendance&) = delete;
+    ~Attendance() {
+      engine_.attending_.fetch_sub(1);
+      engine_.call_for_work();
+    }
+
+   private:
+    Engine& engine_;
+  };
   /// While it is held nothing that is parked moves.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
 
  private:
   void finish_first(OperationQueue& queue);
   void tell_owners();
+  [[nodiscard]] bool has_work() const noexcept { return !idle() && attending_.load() == 0; }
+  /// Wakes who waits for work, where there is some.
+  void call_for_work();
 
   std::mutex mutex_;
   std::vector<OperationQueue*> queues_;     // those that are not empty
   std::vector<ParkedOperation*> finished_;  // their owners, who may destroy operation and queue then, are told last
   std::atomic<int> parked_{0};
+  std::atomic<int> attending_{0};
   std::condition_variable_any work_;
-  std::atomic<bool> watched_{false};  // by who waits for work
+  std::atomic<bool> watched_{false};  // somebody waits for work, or has: a progress thread
 };
 
 }  // namespace chorus

@@ -141,6 +141,16 @@ void CommunicatorState::warn_of_stall(const Wait& wait) const {
   }
 }
 
+std::map<int, std::optional<Call>> CommunicatorState::calls_of_node(std::uint64_t number) const {
+  const SharedGroup& memory = *transport_->node_memory();
+  std::map<int, std::optional<Call>> calls;
+  for (int peer = 0; peer < memory.size(); ++peer) {
+    const auto recorded = memory.recorded(peer, number);
+    calls[memory.communicator_rank(peer)] = recorded ? std::optional(recorded->call) : std::nullopt;
+  }
+  return calls;
+}
+
 Error CommunicatorState::mismatch(const Call& call) const {
   const SharedGroup& memory = *transport_->node_memory();
   std::uint64_t number = memory.calls_begun();
@@ -148,21 +158,27 @@ Error CommunicatorState::mismatch(const Call& call) const {
     if (const auto last = memory.recorded(failure->rank)) number = std::min(number, last->number);
   }
   const auto limit = Wait::Clock::now() + laggard_limit;
-  std::map<int, std::optional<Call>> calls;
   for (int peer = 0; peer < memory.size(); ++peer) {
     auto last = memory.recorded(peer);
     while ((!last || last->number < number) && Wait::Clock::now() < limit) {
       std::this_thread::sleep_for(look_interval);
       last = memory.recorded(peer);
     }
-    std::optional<Call>& made = calls[memory.communicator_rank(peer)];
-    if (const auto recorded = memory.recorded(peer, number)) made = recorded->call;
   }
+  const auto differ = [](const std::map<int, std::optional<Call>>& calls) {
+    const auto known = [](const auto& call) { return call.second.has_value(); };
+    return std::ranges::all_of(calls, known) &&
+           std::ranges::any_of(calls, [&](const auto& call) { return call.second != calls.begin()->second; });
+  };
+  // It may have been an earlier call, in which nobody had to wait.
+  std::uint64_t first = number > call_records ? number - call_records : 1;
+  while (first < number && !differ(calls_of_node(first))) ++first;
+  number = first;
   return {ErrorCode::mismatch,
           fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
                       "call:{}\n ",
                       name(call.collective), transport_->rank(), number,
-                      mismatch_report(calls, algorithm_name, purpose_text_))};
+                      mismatch_report(calls_of_node(number), algorithm_name, purpose_text_))};
 }
 
 void CommunicatorState::tell(const Error& error) {

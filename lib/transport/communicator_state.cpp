@@ -51,6 +51,7 @@ void CommunicatorState::cancel_parked(const std::exception_ptr& error) {
 template <class Finished>
 void CommunicatorState::drive_parked(Finished finished) {
   try {
+    const Engine::Attendance attendance(*engine_);
     Wait wait(*this);
     while (!finished()) {
       if (engine_->progress()) {

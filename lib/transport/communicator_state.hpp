@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -163,8 +164,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
    protected:
     ~HalfDone() = default;
   };
-  /// True where a call may begin so: not beside a progress thread, which would take while the program computes.
-  [[nodiscard]] bool may_give() { return ready_ && given_ == nullptr && !engine_->watched() && engine_->idle(queue_); }
+  /// True where a call may begin so; also beside a progress thread, which could save less than a turn of it takes.
+  [[nodiscard]] bool may_give() { return ready_ && given_ == nullptr && engine_->idle(queue_); }
   void has_given(HalfDone& call) noexcept { given_ = &call; }
   /// It takes what the others have given, which it waits for no longer than `timeout`.
   void begin_to_take(std::chrono::nanoseconds timeout) {
@@ -241,6 +242,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   }
   void warn_of_stall(const Wait& wait) const;
   [[nodiscard]] Error mismatch(const Call& call) const;
+  /// The call with that number of each rank of the node, none where it has not made it or made it long ago.
+  [[nodiscard]] std::map<int, std::optional<Call>> calls_of_node(std::uint64_t number) const;
   [[nodiscard]] std::string missing_ranks() const;
 
   std::unique_ptr<Peers> peers_;  // has the memory that the transport's shared group lies in

@@ -97,7 +97,7 @@ bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
 }
 
 void SharedGroup::begin(const Call& call) noexcept {
-  signature_ = signature(call);
+  signature_ = (signature_ * 0x9E3779B97F4A7C15U + signature(call)) << 24U >> 24U;
   ++calls_begun_;
   call_bytes_ = call.bytes();
   begun_bytes_ += call_bytes_;

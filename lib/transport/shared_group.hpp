@@ -29,7 +29,7 @@
 // The memory that the ranks of one node share, for one communicator, and the protocol on it.
 //
 // A collective is a series of rounds, the same on every rank. In a round a rank arrives: it writes one 64-byte line of
-// its own, with the number of the round, the signature of the call and up to 56 bytes of payload. Others wait for that
+// its own, with the number of the round, a signature of its calls and up to 56 bytes of payload. Others wait for that
 // line and read it, and what the rank had put into its data slot before. Nobody writes another's line or slot, and
 // nothing is ever reset: a later round uses the next of several lines and slots, and a rank opens a round only when
 // everybody has left the round that used them last. A rank arrives at a round after it has finished the one before.
@@ -83,7 +83,8 @@ class SharedGroup {
 
   [[nodiscard]] const NodeShape& shape() const noexcept { return members_.shape; }
 
-  /// Begins a call: its signature goes into every arrival, its record is left for reports.
+  /// Begins a call: its signature goes into every arrival, mixed with those of all calls before, as there are calls in
+  /// which no rank waits for another; its record is left for reports.
   void begin(const Call& call) noexcept;
 
   class Opening;
@@ -243,7 +244,7 @@ class SharedGroup {
   Waiter& waiter_;
   std::function<void()> published_;
   bool announces_;
-  std::uint64_t signature_ = 0;
+  std::uint64_t signature_ = 0;  // of all calls so far, 40 bits
   std::uint64_t calls_begun_ = 0;
   Round round_ = 0;  // the last one opened
   kernels::Store way_ = kernels::Store::streamed;

@@ -30,7 +30,7 @@ struct Window {
   std::size_t bytes = 0;
 };
 
-/// One rank's arrival: round in the upper 24 bits of `word`, signature of the call below.
+/// One rank's arrival: round in the upper 24 bits of `word`, signature of the calls so far below.
 struct alignas(64) Line {
   std::atomic<std::uint64_t> word{0};
   std::byte payload[payload_bytes];

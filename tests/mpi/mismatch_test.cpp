@@ -77,6 +77,13 @@ void broadcasts(const Communicator& comm, std::size_t bytes, const CollectiveOpt
 }
 
 template <int Root>
+void scatters(const Communicator& comm, std::size_t bytes, const CollectiveOptions& /*options*/) {
+  std::vector<float> mine = elements<float>(bytes);
+  const std::vector<float> all(comm.rank() == Root ? mine.size() * static_cast<std::size_t>(comm.size()) : 0);
+  scatter(comm, all, mine, Root);
+}
+
+template <int Root>
 void reduces_to(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
   std::vector<float> data = elements<float>(bytes);
   reduce(comm, data, ReduceOp::sum, Root, options.algorithm == "ring" ? CollectiveOptions{} : options);
@@ -114,6 +121,9 @@ constexpr Disagreement disagreements[] = {
     {"no_purpose", allreduces_for<3>, allreduces<float>, " 3: allreduce of", ": allreduce of"},
     {"purpose_of_request", starts_for<3>, starts_for<4>, "task 3: allreduce of", "task 4: allreduce of"},
     {"bcast_root", broadcasts<0>, broadcasts<2>, "with root 0", "with root 2"},
+    {"own_root_of_bcast", broadcasts<0>, broadcasts<odd_rank>, "with root 0", "with root 1"},
+    {"own_root_of_scatter", scatters<0>, scatters<odd_rank>, "with root 0", "with root 1"},
+    {"bcast_and_scatter", broadcasts<0>, scatters<odd_rank>, "bcast of", "scatter of"},
     {"reduce_root", reduces_to<0>, reduces_to<2>, "with root 0", "with root 2"},
     {"order", allreduces_then_broadcasts, broadcasts_then_allreduces, "allreduce of", "bcast of"},
 };

@@ -118,6 +118,32 @@ TEST(ProgressThread, DrivesWhatIsParked) {
   EXPECT_TRUE(engine.idle());
 }
 
+/// Who waits drives what it waits for itself; the thread would only take its core.
+TEST(ProgressThread, StandsAsideWhereSomebodyAttends) {
+  Engine engine;
+  const ProgressThread thread(engine);
+  OperationQueue queue;
+  Gate gate{.open = true};
+  ParkedOperation first(pass(gate));
+  engine.park(queue, first);
+  while (!first.finished()) std::this_thread::yield();
+  Gate closed;
+  ParkedOperation parked(pass(closed));
+  {
+    const Engine::Attendance attendance(engine);
+    engine.park(queue, parked);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // a round of the thread that has begun ends
+    {
+      const auto nothing_moves = engine.hold();
+      closed.open = true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_FALSE(parked.finished());
+  }
+  while (!parked.finished()) std::this_thread::yield();
+  EXPECT_TRUE(engine.idle());
+}
+
 TEST(ProgressThread, EndsAlsoWhereSomethingIsLeft) {
   Engine engine;
   OperationQueue queue;
