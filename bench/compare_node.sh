@@ -69,6 +69,7 @@ compare() {
   for collective in $collectives; do
     if [ "$collective" != barrier ]; then plot=(--plot "$folder/$collective.svg"); else plot=(); fi
     echo "$collective on $number ranks ..." >&2
+    rm -f "$folder/$collective".{json,svg,txt}
     if "$root/scripts/launch" "$build" "$number" "$build/bench/chorus-bench" "$collective" -m "$sizes" \
        --compare native --json "$folder/$collective.json" "${repetitions[@]}" "${plot[@]}" >"$folder/$collective.txt"; then
       measured+=("$folder/$collective.json")
@@ -87,7 +88,6 @@ for build in "$@"; do
   for number in $ranks; do
     folder=$results/$(basename "$build")-$(of_build mpi "$build")-$number
     mkdir -p "$folder"
-    rm -f "$folder"/*.json "$folder"/*.svg "$folder"/*.txt
     compare "$build" "$number" "$folder"
   done
 done

@@ -91,6 +91,8 @@ set xlabel 'Message size'
 set ylabel 'Latency (µs): median, quartiles shaded'
 )";
 
+constexpr std::size_t most_keys_inside = 4;  // which leave the curves free
+
 }  // namespace
 
 bool can_plot() { return std::system("command -v gnuplot >/dev/null 2>&1") == 0; }
@@ -101,6 +103,7 @@ std::string plot_script(std::span<const Point> points, const std::string& svg_fi
   std::string script =
       "set terminal svg size 900,560 font 'Helvetica,Arial,sans-serif,15' background rgb 'white' noenhanced\n";
   script += fmt::format("set output {}\n{}", quoted(svg_file), style);
+  if (all.size() > most_keys_inside) script += "set key outside top right\n";
   script += fmt::format("set title 'chorus {}, {} rank{}' font ',19'\n", points.front().collective,
                         points.front().ranks, points.front().ranks == 1 ? "" : "s");
   script += fmt::format("set xtics ({})\n", size_tics(points));

@@ -17,6 +17,14 @@
 #include <utility>
 
 namespace chorus {
+
+void detail::reject_null(const char* argument, std::size_t elements) {
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("collective: argument {} is a null pointer with {} elements; pass the data, or an empty range",
+                  argument, elements));
+}
+
 namespace {
 
 using detail::CommunicatorState;

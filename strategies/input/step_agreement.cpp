@@ -114,6 +114,12 @@ void StepAgreement::compare_plans() {
     steps += (worker == 0 ? "" : ", ") + std::string("worker ") + std::to_string(worker) + ": " +
              (plan[0] == infinite ? "endless" : std::to_string(plan[0]));
   }
+  if (all_see_all && known_steps && !same_steps) {
+    throw Error(ErrorCode::invalid_argument,
+                "DistributedDataset: AutoShardPolicy::data gives each worker its slices of "
+                "the same data, but the numbers of steps differ (" +
+                    steps + "): give every worker all of them, or choose hint");
+  }
   if (policy_ == UnevenPolicy::error && known_steps && !same_steps) {
     throw Error(ErrorCode::invalid_argument, "DistributedDataset: the workers have different numbers of steps (" +
                                                  steps +

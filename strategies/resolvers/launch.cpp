@@ -40,9 +40,9 @@ constexpr std::array<Launcher, 4> launchers = {{
 }};
 
 /// True where nothing has launched the process as one of several: a program that a batch script calls is a single one,
-/// whatever the job is for.
+/// whatever the job is for. PMIX_RANK tells nothing: Open MPI sets it in such a program, too.
 bool started_by_hand(const EnvironmentVariables& variables) {
-  constexpr std::array<const char*, 3> of_launchers = {"SLURM_STEP_ID", "PMIX_RANK", "PMI_RANK"};
+  constexpr std::array<const char*, 2> of_launchers = {"SLURM_STEP_ID", "PMI_RANK"};
   return std::ranges::none_of(of_launchers, [&](const char* variable) { return variables(variable).has_value(); });
 }
 

@@ -125,6 +125,19 @@ TEST_P(MultiWorkerInput, Case98_DataGivesEachReplicaItsSlicesOfEachBatch) {
   }
 }
 
+/// They would lose the rows that only one worker has.
+TEST_P(MultiWorkerInput, WorkersWithDifferentDataAreTold) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const bool is_last = job_rank() == job_size() - 1;
+  const auto data = make_array_dataset(std::vector<int>(is_last ? 7 : 40)).batch(4);
+  const auto distributed = several.distribute_dataset(data, {.shard_policy = AutoShardPolicy::data});
+  const std::string text = thrown_text([&] { std::ignore = distributed.begin(); });
+  EXPECT_THAT(text, testing::HasSubstr("worker " + std::to_string(job_size() - 1) + ": 2"));
+  EXPECT_THAT(text, testing::HasSubstr("worker 0: 10"));
+  expect_works(several);
+}
+
 TEST_P(MultiWorkerInput, Case100_OffGivesAllDataToEachWorker) {
   MultiWorkerMirroredStrategy several = strategy();
   const auto all = [](int /*worker*/) { return numbers(0, 29); };
