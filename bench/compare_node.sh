@@ -71,19 +71,22 @@ compare() {
     echo "$collective on $number ranks ..." >&2
     rm -f "$folder/$collective".{json,svg,txt}
     if "$root/scripts/launch" "$build" "$number" "$build/bench/chorus-bench" "$collective" -m "$sizes" \
-       --compare native --json "$folder/$collective.json" "${repetitions[@]}" "${plot[@]}" >"$folder/$collective.txt"; then
+       --compare native --json "$folder/$collective.json" --note "$(mpi_of "$build"); $about" \
+       "${repetitions[@]}" "${plot[@]}" >"$folder/$collective.txt"; then
       measured+=("$folder/$collective.json")
     else
       failed=1
     fi
   done
   [ "${#measured[@]}" -eq 0 ] ||
-    "$root/bench/compare_table.py" "$(mpi_of "$build"), $number ranks" "${measured[@]}" | tee "$folder/table.txt"
+    "$root/bench/compare_table.py" "$(mpi_of "$build"), $number ranks; $about" "${measured[@]}" |
+    tee "$folder/table.txt"
 }
 
 failed=0
 mkdir -p "$results"
 describe_machine "$@" | tee "$results/machine.txt"
+about=$(sed -n 's/^\(date\|commit\|processor\): //p' "$results/machine.txt" | paste -sd '|' | sed 's/|/, /g')
 for build in "$@"; do
   for number in $ranks; do
     folder=$results/$(basename "$build")-$(of_build mpi "$build")-$number

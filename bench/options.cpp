@@ -96,6 +96,8 @@ void declare_common(CLI::App& app, Arguments& arguments, const std::string& coll
       ->type_name("ordinary|registered");
   app.add_option("--json", arguments.options.json_file, "also write one JSON object per measurement")
       ->type_name("FILE");
+  app.add_option("--note", arguments.options.note, "goes into the JSON and the plot, such as the machine and the date")
+      ->type_name("TEXT");
 }
 
 void declare_reproducible(CLI::App& app, Options& options) {

@@ -44,6 +44,7 @@ struct Options {
   std::optional<int> replicas;      ///< of strategies, on each rank; empty: 2 on a single rank, else 1
   bool registered = false;          ///< the buffers are of chorus::allocate, but for those of MPI's own calls
   std::string json_file;            ///< empty: none
+  std::string note;                 ///< for the files: where and of what they are
   std::string plot_file;            ///< empty: none
 };
 

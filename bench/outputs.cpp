@@ -21,7 +21,7 @@ void refuse_together(int error, const char* option, const std::string& file) {
 
 }  // namespace
 
-Outputs::Outputs(const Options& options, int rank) : rank_(rank), plot_file_(options.plot_file) {
+Outputs::Outputs(const Options& options, int rank) : rank_(rank), plot_file_(options.plot_file), note_(options.note) {
   if (!options.json_file.empty()) open_json(options.json_file);
   if (!plot_file_.empty()) open_plot();
 }
@@ -52,11 +52,12 @@ void Outputs::open_plot() {
 void Outputs::record(const Point& point) {
   points_.push_back(point);
   if (!json_.is_open() || !point.applies) return;
-  if (!(json_ << json_line(point) << std::flush)) throw std::runtime_error("the file of --json cannot be written");
+  if (!(json_ << json_line(point, note_) << std::flush))
+    throw std::runtime_error("the file of --json cannot be written");
 }
 
 void Outputs::draw() const {
-  if (plots_ && !plot(points_, plot_file_)) {
+  if (plots_ && !plot(points_, plot_file_, note_)) {
     fmt::print(stderr, "chorus-bench: warning: gnuplot could not draw {}\n", plot_file_);
   }
 }

@@ -28,6 +28,7 @@ class Outputs {
 
   int rank_;
   std::string plot_file_;
+  std::string note_;
   bool plots_ = false;
   std::ofstream json_;
   std::vector<Point> points_;

@@ -97,15 +97,19 @@ constexpr std::size_t most_keys_inside = 4;  // which leave the curves free
 
 bool can_plot() { return std::system("command -v gnuplot >/dev/null 2>&1") == 0; }
 
-std::string plot_script(std::span<const Point> points, const std::string& svg_file) {
+std::string plot_script(std::span<const Point> points, const std::string& svg_file, const std::string& note) {
   const std::vector<Series> all = series_of(points);
   if (all.empty()) return {};
   std::string script =
       "set terminal svg size 900,560 font 'Helvetica,Arial,sans-serif,15' background rgb 'white' noenhanced\n";
   script += fmt::format("set output {}\n{}", quoted(svg_file), style);
   if (all.size() > most_keys_inside) script += "set key outside top right\n";
-  script += fmt::format("set title 'chorus {}, {} rank{}' font ',19'\n", points.front().collective,
-                        points.front().ranks, points.front().ranks == 1 ? "" : "s");
+  script +=
+      fmt::format("set title 'chorus {}, {} rank{}' font ',19'{}\n", points.front().collective, points.front().ranks,
+                  points.front().ranks == 1 ? "" : "s", note.empty() ? "" : " offset 0,0.7");
+  if (!note.empty()) {
+    script += fmt::format("set label {} at graph 0.5,1.03 center font ',12' textcolor rgb '#666666'\n", quoted(note));
+  }
   script += fmt::format("set xtics ({})\n", size_tics(points));
   const auto [least, most] = std::ranges::minmax(points, {}, &Point::bytes);
   if (least.bytes == most.bytes) script += fmt::format("set xrange [{}:{}]\n", least.bytes / 2.0, least.bytes * 2.0);
@@ -123,8 +127,8 @@ std::string plot_script(std::span<const Point> points, const std::string& svg_fi
   return script + "plot " + bands + lines + "\n";
 }
 
-bool plot(std::span<const Point> points, const std::string& svg_file) {
-  const std::string script = plot_script(points, svg_file);
+bool plot(std::span<const Point> points, const std::string& svg_file, const std::string& note) {
+  const std::string script = plot_script(points, svg_file, note);
   if (script.empty()) return false;
   std::FILE* gnuplot = popen("LC_ALL=C.UTF-8 gnuplot", "w");
   if (gnuplot == nullptr) return false;

@@ -129,7 +129,7 @@ std::string summary(std::span<const Point> points) {
   return fmt::format("# Geometric mean of the ratios (chorus/MPI): {:.3f}\n", geometric_mean(ratios));
 }
 
-std::string json_line(const Point& point) {
+std::string json_line(const Point& point, const std::string& note) {
   nlohmann::ordered_json object = {{"collective", point.collective},
                                    {"algorithm", point.algorithm},
                                    {"ranks", point.ranks},
@@ -148,6 +148,7 @@ std::string json_line(const Point& point) {
   if (point.chosen) object["chosen"] = *point.chosen;
   if (point.floor_us) object["floor_us"] = *point.floor_us;
   if (point.overlap) add_overlap(object, *point.overlap);
+  if (!note.empty()) object["note"] = note;
   return object.dump() + "\n";
 }
 

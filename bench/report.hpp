@@ -61,6 +61,6 @@ struct TableForm {
 [[nodiscard]] std::string summary(std::span<const Point> points);
 
 /// One JSON object on one line.
-[[nodiscard]] std::string json_line(const Point& point);
+[[nodiscard]] std::string json_line(const Point& point, const std::string& note = {});
 
 }  // namespace chorus::bench

@@ -28,9 +28,14 @@
 #include <chorus/strategies/optimizers.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <variant>
 
 namespace {
@@ -65,18 +70,40 @@ void add_options(CLI::App& app, Settings& settings) {
       ->check(CLI::Range(1, 1024));
   app.add_flag("--reproducible", settings.strategy.reproducible, "the same bits wherever so many replicas run");
   app.add_option("--data", settings.data, "the images: a CSV file, gzipped or not")->capture_default_str();
-  app.add_option("--epochs", settings.epochs, "passes over the images")->check(CLI::Range(1, 100000));
-  app.add_option("--batch-size", settings.batch_size, "images per step, of all replicas")->check(CLI::Range(1, 100000));
-  app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000));
+  app.add_option("--epochs", settings.epochs, "passes over the images")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--batch-size", settings.batch_size, "images per step, of all replicas")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000))->capture_default_str();
   app.add_option("--optimizer", settings.optimizer, "sgd (with momentum 0.9) or adam")
       ->check(CLI::IsMember({"sgd", "adam"}))
       ->capture_default_str();
   app.add_option("--rate", settings.rate, "learning rate; default: 0.1 of sgd, 0.01 of adam")
       ->check(CLI::Range(0.0, 100.0));
-  app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles");
+  app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles")->capture_default_str();
   app.add_option("--checkpoint", settings.checkpoint, "a folder to save in after each epoch, and to resume from");
   app.add_option("--curve", settings.curve, "a text file for the loss of each step");
   app.add_option("--plot", settings.plot, "an .svg or .png file for the same as a picture, where gnuplot is there");
+}
+
+/// Throws   InputError on every rank where rank 0 cannot write the file that `option` names.
+void check_writable(const chorus::Communicator& world, const char* option, const std::string& path) {
+  if (path.empty()) return;
+  int error = 0;
+  if (world.rank() == 0 && !std::ofstream(path, std::ios::app)) error = errno;
+  chorus::bcast(world, std::span(&error, 1), 0);
+  if (error != 0) throw examples::InputError(fmt::format("{} {}: {}", option, path, std::strerror(error)));
+}
+
+/// Before anything is learned that could not be kept.
+void check_outputs(const chorus::Communicator& world, const Settings& settings) {
+  if (!settings.plot.empty() && !settings.plot.ends_with(".svg") && !settings.plot.ends_with(".png")) {
+    throw examples::InputError(fmt::format("--plot {}: give an .svg or .png file", settings.plot));
+  }
+  check_writable(world, "--curve", settings.curve);
+  check_writable(world, "--plot", settings.plot);
 }
 
 /// The images to learn from and those held out.
@@ -219,13 +246,14 @@ void keep_curve(const std::vector<double>& curve, const Settings& settings) {
   if (settings.plot.empty()) return;
   const bool drawn = train_digits::plot_curve(curve, settings.plot);
   fmt::print("{}\n",
-             drawn ? "plot: " + settings.plot : "no plot: gnuplot is missing or could not write " + settings.plot);
+             drawn ? "plot: " + settings.plot : "no plot: gnuplot is missing, or could not draw " + settings.plot);
 }
 
 int train(const chorus::Communicator& world, const Settings& settings) {
   const Say say = [&](const std::string& line) {
     if (world.rank() == 0) fmt::print("{}\n", line);
   };
+  check_outputs(world, settings);
   const auto strategy = train_digits::make_strategy(settings.strategy, world);
   const auto scope = strategy->scope();
   const Inputs inputs = distribute(digits::load(world, settings.data), settings, *strategy);

@@ -21,16 +21,25 @@ class Comparison(unittest.TestCase):
             outcome = run("-r", "2 3", "-m", "4:8", "-i", "3", "-c", "barrier bcast", "-o", folder, build)
             self.assertEqual(outcome.returncode, 0, outcome.stderr)
             for ranks in (2, 3):
-                self.assertIn(f", {ranks} ranks: chorus/MPI", outcome.stdout)
+                self.assertRegex(outcome.stdout, f", {ranks} ranks; 20.*, [0-9]+ cores: chorus/MPI")
                 (results,) = pathlib.Path(folder).glob(f"*-{ranks}")
                 self.assertIn("\nsize     barrier  bcast\n", (results / "table.txt").read_text(encoding="utf-8"))
                 points = (results / "bcast.json").read_text(encoding="utf-8").splitlines()
                 self.assertEqual([json.loads(point)["bytes"] for point in points], [4, 8])
                 self.assertEqual(json.loads(points[0])["ranks"], ranks)
+                self.assertRegex(json.loads(points[0])["note"], "mpi.* [0-9]+ cores")
             machine = pathlib.Path(folder, "machine.txt").read_text(encoding="utf-8")
             self.assertTrue(outcome.stdout.startswith(machine))
             for key in ("date", "commit", "processor", "kernel", "load", "build"):
                 self.assertRegex(machine, f"(?m)^{key}: .+$")
+
+    def test_keeps_what_is_not_measured_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for collectives in ("barrier", "bcast", "bcats"):
+                run("-m", "4:4", "-i", "3", "-c", collectives, "-o", folder, build)
+            (results,) = pathlib.Path(folder).glob("*-2")
+            for name in ("barrier.json", "bcast.json"):
+                self.assertTrue((results / name).read_text(encoding="utf-8"))
 
     def test_goes_on_after_a_failed_collective_and_says_so(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -57,6 +57,20 @@ TEST(PlotScript, GivesASingleSizeRoom) {
   EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1), at("ring", 8, 1)}, "out.svg"), Not(HasSubstr("xrange")));
 }
 
+TEST(PlotScript, HasTheNoteBelowItsTitle) {
+  EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1)}, "out.svg", "it's 2 cores"),
+              HasSubstr("set label 'it''s 2 cores' at graph 0.5,1.03 center"));
+  EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1)}, "out.svg"), Not(HasSubstr("set label")));
+}
+
+TEST(PlotScript, PutsTheKeyOfManyCurvesBesideThem) {
+  std::vector<Point> points;
+  for (const char* algorithm : {"a", "b", "c", "d"}) points.push_back(at(algorithm, 4, 1));
+  EXPECT_THAT(plot_script(points, "out.svg"), Not(HasSubstr("set key outside")));
+  points.push_back(at("e", 4, 1));
+  EXPECT_THAT(plot_script(points, "out.svg"), HasSubstr("set key outside"));
+}
+
 TEST(PlotScript, QuotesTheFileName) {
   EXPECT_THAT(plot_script(std::vector{at("ring", 4, 1)}, "it's.svg"), HasSubstr("set output 'it''s.svg'"));
 }

@@ -120,6 +120,8 @@ TEST(Json, IsOneObjectOnALine) {
                                    {"ratio_high", 0.55}};
   EXPECT_EQ(object, expected);
   EXPECT_FALSE(nlohmann::json::parse(json_line(a_point())).contains("ratio"));
+  EXPECT_FALSE(nlohmann::json::parse(json_line(a_point())).contains("note"));
+  EXPECT_EQ(nlohmann::json::parse(json_line(a_point(), "2 cores")).at("note"), "2 cores");
 }
 
 }  // namespace

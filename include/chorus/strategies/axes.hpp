@@ -132,8 +132,8 @@ struct LeavesOfReplica {
 [[noreturn]] CHORUS_API void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& other,
                                                const char* function);
 
-/// The structure_number of all `components`, of the replicas from number `first_replica` on; 0 where those of their
-/// type cannot differ. Throws   Error{mismatch} where their structures differ.
+/// The structure_number of `components`, of the replicas from `first_replica` on; 0 where theirs cannot differ.
+/// Throws   Error{mismatch} where their structures differ.
 template <Structure T>
 std::uint64_t checked_structure(std::span<T> components, int first_replica, const char* function) {
   if constexpr (!may_differ<T>()) return 0;

@@ -144,9 +144,9 @@ class CHORUS_API Strategy {
   template <class T, std::floating_point Axis>
   auto gather(const T& value, Axis axis) = delete;
 
-  /// The values of this worker's replicas; where `value` is a tuple, vector or map that holds DistributedValues, what
-  /// it is on each of them; `value` alone where nothing of it is distributed. Throws   Error{invalid_argument} where
-  /// what it holds has not one component for each local replica.
+  /// The values of this worker's replicas: where `value` is a tuple, vector or map that holds DistributedValues, what
+  /// it is on each of them; `value` alone where nothing of it is distributed.
+  /// Throws   Error{invalid_argument} where what it holds has not one component for each local replica.
   template <class T>
   [[nodiscard]] std::vector<T> local_results(const DistributedValues<T>& value) const {
     std::vector<T> results;
