@@ -107,8 +107,10 @@ TEST(Failure, TheTimeoutOfARunHoldsForAllInIt) {
                     [](int late, std::atomic<bool>& gave_up) {
                       call_late(late, gave_up, [] { get_replica_context()->merge_call([](Strategy&) {}); });
                     });
-  const auto gathers =
-      never([&] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0, options.communication); });
+  const auto gather = [&] {
+    std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0, options.communication);
+  };
+  const auto gathers = never(gather);
   for (const int late : {0, 1}) {
     std::atomic<bool> gave_up = false;
     expect_error(ErrorCode::timeout, "", [&] { strategy.run([&] { gathers(late, gave_up); }); });
