@@ -17,7 +17,12 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 ranks=2 sizes=4:4M results=$root/build/results repetitions=()
 collectives="barrier bcast reduce allreduce reduce_scatter_block allgather alltoall gather scatter scan"
 usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
-while getopts hr:c:m:i:o: option; do
+refuse() {
+  echo "compare_node.sh: $1" >&2
+  exit 2
+}
+if [ "${1:-}" = --help ]; then set -- -h; fi
+while getopts :hr:c:m:i:o: option; do
   case $option in
     r) ranks=$OPTARG ;;
     c) collectives=$OPTARG ;;
@@ -25,27 +30,34 @@ while getopts hr:c:m:i:o: option; do
     i) repetitions=(-i "$OPTARG") ;;
     o) results=$OPTARG ;;
     h) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    :) refuse "-$OPTARG wants a value (see -h)" ;;
+    *) refuse "there is no option -$OPTARG (see -h)" ;;
   esac
 done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || set -- "$root/build"
-[ -n "$ranks" ] || { echo "compare_node.sh: -r names no number of ranks" >&2; exit 2; }
-for number in $ranks; do
-  [[ $number =~ ^[1-9][0-9]*$ ]] && continue
-  echo "compare_node.sh: -r takes numbers of ranks from 1 on, not $number" >&2
-  exit 2
+read -ra numbers <<<"$ranks"
+[ ${#numbers[@]} -gt 0 ] || refuse "-r names no number of ranks"
+for number in "${numbers[@]}"; do
+  [[ $number =~ ^[1-9][0-9]*$ ]] || refuse "-r takes numbers of ranks from 1 on, not $number"
 done
 if [ "$(for build in "$@"; do basename "$build"; done | sort | uniq -d)" ]; then
-  echo "compare_node.sh: two build folders have one name, and so would their results; rename one" >&2
-  exit 2
+  refuse "two build folders have one name, and so would their results; rename one"
 fi
 
 for build in "$@"; do
-  [ -x "$build/bench/chorus-bench" ] && continue
-  echo "compare_node.sh: there is no $build/bench/chorus-bench: build it first, or name another build folder" >&2
-  exit 2
+  bench=$build/bench/chorus-bench
+  [ -x "$bench" ] || refuse "there is no $bench: build it first, or name another build folder"
 done
+# It knows what sizes and repetitions can be, and which collectives there are.
+list=$("$bench" list -m "$sizes" "${repetitions[@]}") || refuse "chorus-bench does not take these options, see above"
+read -ra wanted <<<"$collectives"
+[ ${#wanted[@]} -gt 0 ] || refuse "-c names no collective"
+for collective in "${wanted[@]}"; do
+  grep -Fqx -- "$collective" <<<"$list" ||
+    refuse "-c: there is no collective $collective; there are $(grep '^[a-z]' <<<"$list" | paste -sd ' ')"
+done
+{ mkdir -p "$results" && [ -w "$results" ]; } 2>/dev/null || refuse "-o: cannot write into $results"
 
 # of_build VARIABLE BUILD_FOLDER: such as the MPI library that it was built with.
 of_build() { pkg-config "--variable=$1" "$2/meson-private/chorus.pc"; }
@@ -66,7 +78,7 @@ describe_machine() {
 compare() {
   build=$1 number=$2 folder=$3
   measured=() plot=()
-  for collective in $collectives; do
+  for collective in "${wanted[@]}"; do
     if [ "$collective" != barrier ]; then plot=(--plot "$folder/$collective.svg"); else plot=(); fi
     echo "$collective on $number ranks ..." >&2
     rm -f "$folder/$collective".{json,svg,txt}
@@ -84,11 +96,10 @@ compare() {
 }
 
 failed=0
-mkdir -p "$results"
 describe_machine "$@" | tee "$results/machine.txt"
 about=$(sed -n 's/^\(date\|commit\|processor\): //p' "$results/machine.txt" | paste -sd '|' | sed 's/|/, /g')
 for build in "$@"; do
-  for number in $ranks; do
+  for number in "${numbers[@]}"; do
     folder=$results/$(basename "$build")-$(of_build mpi "$build")-$number
     mkdir -p "$folder"
     compare "$build" "$number" "$folder"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the ratios that chorus-bench --compare native --json has written: compare_table.py TITLE FILE...
+"""Prints the ratios that chorus-bench --compare native --json has written:
+  bench/compare_table.py TITLE FILE...
 
 One table: a row for each size, a column for each collective, in the order of the files. Then the points where the MPI
 library is surely faster: where the whole interval of the ratio lies above 1."""
@@ -9,14 +10,51 @@ import math
 import sys
 
 
+numbers = ("bytes", "ratio", "ratio_low", "ratio_high", "median_us", "native_median_us")
+
+
+class WrongInput(Exception):
+    """What is wrong with which file, for the user."""
+
+
+def point_of(line):
+    """The measurement that `line` holds; throws ValueError where it is none that can be compared."""
+    point = json.loads(line)
+    if not isinstance(point, dict):
+        raise ValueError("no JSON object")
+    for name in ("collective", "valid", *numbers):
+        if name not in point:
+            raise ValueError(f'no "{name}": only chorus-bench --compare native --json writes all that is wanted')
+    for name in numbers:
+        if isinstance(point[name], bool) or not isinstance(point[name], (int, float)) or not point[name] >= 0:
+            raise ValueError(f'"{name}" is {point[name]!r}, no number from 0 on')
+    if not point["ratio"] > 0:
+        raise ValueError('"ratio" is 0')
+    return point
+
+
+def points_of(name):
+    """The points of one file."""
+    try:
+        with open(name, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongInput(f"{name}: {getattr(error, 'strerror', None) or error}") from error
+    if not lines:
+        raise WrongInput(f"{name} is empty: no measurement was written to it")
+    for number, line in enumerate(lines, 1):
+        try:
+            yield point_of(line)
+        except ValueError as error:
+            raise WrongInput(f"{name}, line {number}: {error}") from error
+
+
 def read(files):
     """The points of all files, by collective and then by bytes."""
     points = {}
     for name in files:
-        with open(name, encoding="utf-8") as file:
-            for line in file:
-                point = json.loads(line)
-                points.setdefault(point["collective"], {})[point["bytes"]] = point
+        for point in points_of(name):
+            points.setdefault(str(point["collective"]), {})[int(point["bytes"])] = point
     return points
 
 
@@ -74,7 +112,19 @@ def report(title, files):
     return "\n".join([*table(title, points), *losses(points)]) + "\n"
 
 
+def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    try:
+        if len(arguments) < 2 or arguments[0].startswith("-"):
+            raise WrongInput("wants TITLE FILE... (see --help)")
+        print("\n" + report(arguments[0], arguments[1:]), end="")
+        return 0
+    except WrongInput as wrong:
+        print(f"compare_table.py: {wrong}", file=sys.stderr)
+        return 2
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit("usage: compare_table.py TITLE FILE...")
-    print("\n" + report(sys.argv[1], sys.argv[2:]), end="")
+    sys.exit(main(sys.argv[1:]))

@@ -66,7 +66,7 @@ void LatencyTables::require_the_algorithm() {
       refusal = error.message();
     }
   }
-  throw Refusal(fmt::format("--algorithm {}: {}", options_.algorithm, refusal));
+  throw Refusal(fmt::format("--algorithm {} does not apply to any of these sizes: {}", options_.algorithm, refusal));
 }
 
 void LatencyTables::run() {

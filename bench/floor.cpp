@@ -83,9 +83,19 @@ void FloorTables::measure(Subject& subject, Point& point) {
   subject.note(measure_interleaved({&side, 1}, subject.effort(point.bytes, seconds)).front(), point);
 }
 
+void require_shared_memory(const Communicator& world) {
+  if (world.size() < 2) throw Refusal("floor needs two ranks or more: mpirun -n 2 chorus-bench floor");
+  if (!world.shares_memory()) {
+    throw Refusal(
+        "floor needs ranks that exchange data through the memory of one node, which these do not: start them on one, "
+        "without CHORUS_SHARED_MEMORY=off; CHORUS_LOG=info tells more");
+  }
+}
+
 }  // namespace
 
 void run_floor(const Options& options, const Communicator& world, Outputs& outputs) {
+  require_shared_memory(world);
   FloorTables tables(options, world, outputs);
   tables.run_speed();
   for (const Row& row : options.rows) tables.run(row);

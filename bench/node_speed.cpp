@@ -2,7 +2,6 @@
 #include "node_speed.hpp"
 
 #include "kernels/kernels.hpp"
-#include "options.hpp"
 
 #include <unistd.h>
 
@@ -51,16 +50,6 @@ double rate_of(std::size_t bytes, Step step) {
   return static_cast<double>(bytes) / least_us(us);
 }
 
-bool share_memory() {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int ranks = 0, on_node = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Comm_size(node, &on_node);
-  MPI_Comm_free(&node);
-  return ranks == on_node;
-}
-
 std::atomic_ref<std::uint64_t> flag_at(std::byte* address) {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address));
 }
@@ -78,7 +67,6 @@ void wait_for(std::byte* flag, std::uint64_t value) {
 NodeMeter::NodeMeter(std::size_t largest) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  if (ranks_ < 2 || !share_memory()) throw Refusal("floor needs two ranks or more, all of one node");
   const std::size_t share = shared_memory / static_cast<std::size_t>(ranks_);
   longest_ = whole_pages(std::clamp(largest, shortest, std::max(shortest, share)));
   in_.resize(longest_);

@@ -30,11 +30,10 @@ struct NodeSpeed {
   [[nodiscard]] double read() const noexcept { return std::max(cached.read, streamed.read); }
 };
 
-/// Measures the node of a job whose ranks share memory. Every function is called by all ranks.
+/// Measures the node of a job of two ranks or more that share memory. Every function is called by all ranks.
 class NodeMeter {
  public:
   /// For sizes up to `largest` bytes, or up to what the ranks' shares of the meter's 32 MiB of shared memory hold.
-  /// Throws   Refusal on every rank where there are fewer than two ranks, or some that do not share memory.
   explicit NodeMeter(std::size_t largest);
   ~NodeMeter();
   NodeMeter(const NodeMeter&) = delete;

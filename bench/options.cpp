@@ -173,10 +173,7 @@ void declare_subcommands(CLI::App& app, Arguments& arguments) {
 }
 
 [[noreturn]] void refuse_name(const std::string& what, std::string_view name, std::span<const std::string_view> known) {
-  std::string list;
-  for (const std::string_view one : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", one);
-  throw Refusal(
-      fmt::format("unknown {} '{}': did you mean '{}'? (there are {})", what, name, nearest(name, known), list));
+  throw Refusal(fmt::format("unknown {} \"{}\"; {}", what, name, suggestion(name, known)));
 }
 
 std::span<const Row> rows_of(std::string_view collective) {
@@ -207,9 +204,21 @@ void check_plot(std::span<const Row> rows, std::string_view file) {
 }
 
 std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64_t> number, const char* option) {
+  constexpr std::int64_t most = 1'000'000'000;  // CLI11 takes numbers that are too long for the greatest there is
   if (!number) return std::nullopt;
   if (*number < least) throw Refusal(fmt::format("{} must be at least {}, not {}", option, least, *number));
+  if (*number > most) throw Refusal(fmt::format("{} must be at most {}", option, most));
   return static_cast<std::size_t>(*number);
+}
+
+void interpret_effort(const Arguments& arguments, Options& options) {
+  try {
+    if (!arguments.sizes.empty()) options.sizes = parse_size_range(arguments.sizes);
+  } catch (const std::invalid_argument& error) {
+    throw Refusal(fmt::format("-m: {}", error.what()));
+  }
+  options.iterations = at_least(1, arguments.iterations, "-i");
+  options.warmup = at_least(0, arguments.warmup, "-x");
 }
 
 Options interpret(Arguments& arguments) {
@@ -219,13 +228,6 @@ Options interpret(Arguments& arguments) {
     arguments.collective = "all";
   }
   if (options.measurement != Measurement::strategies) options.rows = rows_of(arguments.collective);
-  try {
-    if (!arguments.sizes.empty()) options.sizes = parse_size_range(arguments.sizes);
-  } catch (const std::invalid_argument& error) {
-    throw Refusal(fmt::format("-m: {}", error.what()));
-  }
-  options.iterations = at_least(1, arguments.iterations, "-i");
-  options.warmup = at_least(0, arguments.warmup, "-x");
   options.compare = !arguments.compare.empty();
   options.tests = at_least(1, arguments.tests, "--tests").value_or(options.tests);
   if (const auto replicas = at_least(1, arguments.replicas, "--replicas"))
@@ -241,6 +243,25 @@ Options interpret(Arguments& arguments) {
   for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
   if (!options.plot_file.empty()) check_plot(options.rows, options.plot_file);
   return std::move(options);
+}
+
+/// Throws   Refusal of what stands before the name of a subcommand, which takes nothing from there.
+void check_order(const CLI::App& app) {
+  for (const CLI::App* const subcommand : app.get_subcommands()) {
+    for (const CLI::Option* const option : app.get_options()) {
+      if (option->count() == 0) continue;
+      throw Refusal(fmt::format("{0} comes first, and then what it takes: chorus-bench {0} ... (see {0} --help)",
+                                subcommand->get_name()));
+    }
+  }
+}
+
+/// Throws   Refusal of what is not understood, in the order typed, as CLI11 turns it round; else of `error`.
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
+  std::string unknown;
+  for (const std::string& word : app.remaining(true)) unknown += " " + word;
+  if (unknown.empty()) throw Refusal(fmt::format("{} (see --help)", error.what()));
+  throw Refusal(fmt::format("not understood:{} (see --help)", unknown));
 }
 
 }  // namespace
@@ -261,8 +282,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     text = fmt::format("{}\n", version.what());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw Refusal(fmt::format("{} (see --help)", error.what()));
+    refuse(app, error);
   }
+  check_order(app);
+  interpret_effort(arguments, arguments.options);
   if (arguments.collective == "list") {
     text = listing();
     return std::nullopt;

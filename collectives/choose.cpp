@@ -21,8 +21,8 @@ const Candidate& named(const std::vector<Candidate>& candidates, const Problem& 
     if (candidate.algorithm->name == wish) return candidate;
     names.push_back(candidate.algorithm->name);
   }
-  throw Error(code, fmt::format("{} names no algorithm of {}: \"{}\"; did you mean \"{}\"? There are {}", source,
-                                name(problem.call.collective), wish, nearest(wish, names), joined(names)));
+  throw Error(code, fmt::format("{} names no algorithm of {}: \"{}\"; {}", source, name(problem.call.collective), wish,
+                                suggestion(wish, names)));
 }
 
 std::string variable_of(Collective collective) {

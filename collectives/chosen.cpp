@@ -24,7 +24,7 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
     state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.crowded());
-    state.tuned_pace = state.pace();
+    state.tuned_paces = state.paces();
   }
   return static_cast<const Tunings*>(state.tuning.get())->of(call);
 }
@@ -49,7 +49,7 @@ CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call
 void forget_choices(CommunicatorState& state) {
   state.choices = {};
   state.tuning.reset();
-  state.tuned_pace = state.pace();
+  state.tuned_paces = state.paces();
 }
 
 }  // namespace chorus

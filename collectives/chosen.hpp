@@ -24,7 +24,7 @@ void forget_choices(detail::CommunicatorState& state);
   if (const Repeatability repeatability = wanted(options, state.settings()); repeatability != Repeatability::none) {
     call = asking_for(repeatability, call);
   }
-  if (state.tuned_pace != state.pace()) forget_choices(state);
+  if (state.tuned_paces != state.paces()) forget_choices(state);
   detail::CommunicatorState::Choice& known = state.choices[kind_hash(call) % state.choices.size()];
   const bool named = !options.algorithm.empty();
   const auto* algorithm = static_cast<const Algorithm*>(known.algorithm);

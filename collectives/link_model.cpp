@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link_model.hpp"
 
+#include "base/machine.hpp"
+
 namespace chorus {
 namespace {
 
-constexpr double long_block = 256 * 1024;  // which the caches of a core of today do not hold beside their other data
+/// Where ranks wait for a core before they can answer.
+LinkModel crowded_model() noexcept {
+  LinkModel links;
+  links.shared = {.latency_us = 0.1, .megabytes_per_second = 8000};
+  links.shared_peer_us = 1.8;
+  links.read = {.latency_us = 0.7, .megabytes_per_second = 8000};
+  links.long_read_megabytes_per_second = 5500;
+  links.node = {.latency_us = 15, .megabytes_per_second = 400};
+  links.network.latency_us = 20;
+  return links;
+}
 
 }  // namespace
 
 LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
-  LinkModel links;
-  if (crowded) {
-    links.shared = {.latency_us = 0.1, .megabytes_per_second = 8000};
-    links.shared_peer_us = 1.8;
-    links.read = {.latency_us = 0.7, .megabytes_per_second = 8000};
-    links.long_read_megabytes_per_second = 5500;
-    links.node = {.latency_us = 15, .megabytes_per_second = 400};
-    links.network.latency_us = 20;
-  }
+  LinkModel links = crowded ? crowded_model() : LinkModel();
   if (pace.known()) {
     links.shared.megabytes_per_second *= pace.best() / pace.streamed;
     if (pace.system > 0 && pace.system_long > 0) {  // as much faster or slower as was measured
@@ -36,7 +40,9 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
            level.reduced / reduce_megabytes_per_second;
   };
   const Link& messages = problem.nodes > 1 ? network : node;
-  const bool long_blocks = traffic.read.bytes >= long_block * traffic.read.messages;
+  // What a rank keeps of its own passes through its caches, too.
+  const double handled = traffic.read.bytes + traffic.shared.bytes;
+  const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;
   const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
   return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +

@@ -123,6 +123,7 @@ struct OneRound {
   /// Those from `first` to before `end`; what they may have written for the next round comes meanwhile.
   static void wait_for_givers(SharedGroup& memory, Round round, int first, int end) {
     for (int giver = first; giver < end; ++giver) {
+      if (giver == memory.rank()) continue;
       memory.wait_for_giver(round, giver);
       Place::fetch_beginning(memory, round + 1, giver);
     }

@@ -14,6 +14,7 @@
 // Best for long vectors on few ranks: a rank sends and reduces the vector once. The last rank waits p-1 steps for its
 // first segment: for short vectors, or many ranks, `recursive_doubling` is better. Right for any p.
 
+#include "base/machine.hpp"
 #include "prefix.hpp"
 #include "reduction.hpp"
 
@@ -22,9 +23,9 @@
 namespace chorus::prefix_chain {
 namespace {
 
-constexpr std::size_t longest_segment = std::size_t{64} * 1024;
-
-std::size_t segment_of(const Call& call) { return std::max(call.element_bytes(), call.whole_bytes(longest_segment)); }
+std::size_t segment_of(const Call& call) {
+  return std::max(call.element_bytes(), call.whole_bytes(machine::longest_segment));
+}
 
 std::size_t segments_of(const Call& call) {
   const std::size_t segment = segment_of(call);

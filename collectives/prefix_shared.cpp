@@ -15,6 +15,7 @@
 // A rank reads one vector and writes one, whatever the number of ranks; the last waits p-1 rounds for its first
 // segment. The slots are as many as the ranks that can work at once.
 
+#include "base/machine.hpp"
 #include "one_round.hpp"
 #include "prefix.hpp"
 #include "reduction.hpp"
@@ -25,11 +26,8 @@
 namespace chorus::prefix_shared {
 namespace {
 
-/// Shorter than a slot may be, so that the pipeline fills early.
-constexpr std::size_t longest_segment = std::size_t{64} * 1024;
-
 std::size_t segment_of(const Call& call, std::size_t slot_bytes) {
-  return call.whole_bytes(std::min(slot_bytes, longest_segment));
+  return call.whole_bytes(std::min(slot_bytes, machine::longest_segment));
 }
 
 /// One segment of this rank: `before` is the reduction over the ranks before it, null on the first; `slot` is for the

@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 #include "base/bytes.hpp"
+#include "base/machine.hpp"
 #include "kernels/kernels.hpp"
 
 #include <algorithm>
@@ -62,8 +63,7 @@ class Reduction {
 /// How much of `call` is reduced at a time where the result is then copied on: whole elements that are still in the
 /// first-level cache.
 [[nodiscard]] inline std::size_t block_copied_on(const Call& call) noexcept {
-  constexpr std::size_t bytes = 16384;
-  return std::max(call.whole_bytes(bytes), call.element_bytes());
+  return std::max(call.whole_bytes(machine::near_piece), call.element_bytes());
 }
 
 /// Copies `bytes` unless source and destination are the same; `bytes` may be 0.

@@ -31,8 +31,7 @@ void check_names(const Json& object, std::string_view where, std::span<const std
   if (!object.is_object()) reject(fmt::format("{} must be an object", where));
   for (const auto& entry : object.items()) {
     if (std::ranges::find(known, entry.key()) != known.end()) continue;
-    reject(fmt::format("unknown name \"{}\" in {}; did you mean \"{}\"?", entry.key(), where,
-                       nearest(entry.key(), known)));
+    reject(fmt::format("unknown name \"{}\" in {}; {}", entry.key(), where, suggestion(entry.key(), known)));
   }
 }
 
@@ -91,8 +90,8 @@ void check_algorithm(const Tuning::Measured& measured, std::string_view where) {
   std::vector<std::string_view> known = {"auto"};
   for (const Algorithm* algorithm : algorithms(measured.collective)) known.push_back(algorithm->name);
   if (std::ranges::find(known, measured.algorithm) != known.end()) return;
-  reject(fmt::format("unknown algorithm \"{}\" of {} in {}; did you mean \"{}\"?", measured.algorithm,
-                     name(measured.collective), where, nearest(measured.algorithm, known)));
+  reject(fmt::format("unknown algorithm \"{}\" of {} in {}; {}", measured.algorithm, name(measured.collective), where,
+                     suggestion(measured.algorithm, known)));
 }
 
 Tuning::Measured read_measured(const Json& json, std::size_t index) {
@@ -101,8 +100,8 @@ Tuning::Measured read_measured(const Json& json, std::size_t index) {
   const std::string collective = text(json, where, "collective");
   const std::optional<Collective> known = collective_named(collective);
   if (!known) {
-    reject(fmt::format("unknown collective \"{}\" in {}; did you mean \"{}\"?", collective, where,
-                       nearest(collective, collective_names())));
+    reject(fmt::format("unknown collective \"{}\" in {}; {}", collective, where,
+                       suggestion(collective, collective_names())));
   }
   Tuning::Measured measured{.collective = *known, .algorithm = text(json, where, "algorithm")};
   check_algorithm(measured, where);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wider_elements.hpp"
 
+#include "base/machine.hpp"
 #include "base/names.hpp"
 #include "kernels/kernels.hpp"
 
@@ -13,8 +14,6 @@
 
 namespace chorus {
 namespace {
-
-constexpr std::size_t most_bytes = std::size_t{8} << 20U;  // of wider elements at a time
 
 template <class T>
 void spread(std::byte* sums, const std::byte* numbers, std::size_t count) {
@@ -126,7 +125,7 @@ Task<> run_with_wider_elements(const Algorithm& algorithm, Transport& transport,
   const int divisor = call.op == ReduceOp::average ? combined_ranks : 1;
   const std::size_t blocks =
       call.collective == Collective::reduce_scatter_block ? static_cast<std::size_t>(transport.size()) : 1;
-  const std::size_t most = std::max<std::size_t>(1, most_bytes / (blocks * conversion.wide_bytes));
+  const std::size_t most = std::max<std::size_t>(1, machine::wider_at_once / (blocks * conversion.wide_bytes));
   std::size_t done = 0;
   do {
     const std::size_t count = std::min(most, numbers - done);

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace examples {
@@ -30,9 +31,12 @@ class InputError : public std::runtime_error {
     options.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != EXIT_SUCCESS) throw InputError(fmt::format("{}; --help tells more", error.what()));
     std::ostream silent(nullptr);
-    return options.exit(error, world.rank() == 0 ? std::cout : silent);
+    if (error.get_exit_code() == EXIT_SUCCESS) return options.exit(error, world.rank() == 0 ? std::cout : silent);
+    std::string unknown;  // which CLI11 says in the reverse order
+    for (const std::string& word : options.remaining()) unknown += " " + word;
+    if (unknown.empty()) throw InputError(fmt::format("{}; --help tells more", error.what()));
+    throw InputError(fmt::format("not understood:{}; --help tells more", unknown));
   }
 }
 

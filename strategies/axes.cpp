@@ -16,9 +16,10 @@ bool is_complex(DataType type) { return type == DataType::complex64 || type == D
 std::vector<bool> named(std::span<const int> axes, const Shape& shape) {
   std::vector<bool> named(shape.size());
   for (const int axis : axes) {
-    const std::size_t dimension = dimension_of(axis, shape, "reduce");
+    const std::size_t dimension = dimension_of(axis, shape, "Strategy::reduce");
     if (named[dimension]) {
-      throw Error(ErrorCode::invalid_argument, fmt::format("reduce: dimension {} is named twice", dimension));
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("Strategy::reduce: the axes name dimension {} twice: name each once", dimension));
     }
     named[dimension] = true;
   }
@@ -79,7 +80,7 @@ Reduction reduction_over(std::span<const int> axes, const Shape& shape, StorageO
 void check_operation(ReduceOp op, DataType type, const char* function) {
   if (op != ReduceOp::sum && op != ReduceOp::average && op != ReduceOp::min && op != ReduceOp::max) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: strategies reduce by sum, average, min or max only", function));
+                fmt::format("{}: strategies do not reduce by {}: give sum, average, min or max", function, name(op)));
   }
   if (op == ReduceOp::average && is_integer(type)) {
     throw Error(ErrorCode::invalid_argument,
@@ -88,13 +89,15 @@ void check_operation(ReduceOp op, DataType type, const char* function) {
                             function, name(type)));
   }
   if ((op == ReduceOp::min || op == ReduceOp::max) && is_complex(type)) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {} elements have no order", function, name(type)));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: {} elements have no order: give sum or average", function, name(type)));
   }
 }
 
 void reject_no_elements(ReduceOp op) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("Strategy::reduce: no replica has an element: the {} of none is undefined", name(op)));
+  throw Error(ErrorCode::invalid_argument, fmt::format("Strategy::reduce: no replica has an element: the {} of none is "
+                                                       "undefined: give one to a replica at least, or sum",
+                                                       name(op)));
 }
 
 void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& other, const char* function) {

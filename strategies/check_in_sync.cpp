@@ -4,6 +4,7 @@
 #include <chorus/strategies/check_in_sync.hpp>
 
 #include "crc32.hpp"
+#include "other_strategy.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/detail/fnv1a.hpp>
@@ -159,10 +160,11 @@ void check_place(const Variables& variables) {
   const Strategy* const strategy = context.strategy != nullptr ? context.strategy : variables.front().strategy;
   const auto other = std::ranges::find_if(variables, [&](const auto& each) { return each.strategy != strategy; });
   if (other == variables.end()) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("check_in_sync: the variable \"{}\" belongs to the {} strategy and is checked with those of "
-                          "the {} strategy: check each strategy's in its scope",
-                          other->name, other->strategy->name(), strategy->name()));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("check_in_sync: the variable \"{}\" belongs to {} and is checked with those of {}: check each "
+                  "strategy's in its scope",
+                  other->name, the(*other->strategy), beside(*other->strategy, *strategy)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "call_shapes.hpp"
 #include "cross_device_ops/reduction.hpp"
+#include "other_strategy.hpp"
 #include "sparse/slices_reduction.hpp"
 #include "unequal_shapes.hpp"
 
@@ -82,16 +83,16 @@ CommunicationOptions StrategyExtended::communication_options() const noexcept {
 void StrategyExtended::check_placed(const char* function) const {
   if (!parts_.anywhere) return;
   throw Error(ErrorCode::wrong_context,
-              fmt::format("{}: the default strategy has no devices: call it in the scope of another", function));
+              fmt::format("{}: the default strategy has no devices: call it on another one", function));
 }
 
 std::span<const Device> StrategyExtended::worker_devices() const {
-  check_placed("worker_devices");
+  check_placed("StrategyExtended::worker_devices");
   return parts_.worker_devices;
 }
 
 std::span<const Device> StrategyExtended::parameter_devices() const {
-  check_placed("parameter_devices");
+  check_placed("StrategyExtended::parameter_devices");
   return parts_.parameter_devices;
 }
 
@@ -144,9 +145,8 @@ void StrategyExtended::check_entry(const char* function, const std::string& inst
   if (&current == strategy_ || outside) return;
   throw Error(
       ErrorCode::wrong_context,
-      fmt::format("{}: mixing different strategy objects: the {} strategy is used in the scope of a {} strategy; "
-                  "leave that scope first",
-                  function, name(), current.name()));
+      fmt::format("{}: mixing different strategy objects: {} is used in the scope of {}: leave that scope first",
+                  function, the(*strategy_), beside(*strategy_, current)));
 }
 
 void StrategyExtended::check_cross_replica(const char* function) const {
@@ -194,16 +194,18 @@ void StrategyExtended::check_iterations(int iterations) {
 void StrategyExtended::set_loss_reduction(ReduceOp op) {
   check_cross_replica("StrategyExtended::set_loss_reduction");
   if (op != ReduceOp::sum && op != ReduceOp::average) {
-    throw Error(ErrorCode::invalid_argument, "set_loss_reduction: losses are joined by sum or average only");
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("StrategyExtended::set_loss_reduction: losses are not joined by {}: give sum or average",
+                            chorus::name(op)));
   }
   loss_reduction_ = op;
 }
 
-void StrategyExtended::reject_variable(const std::string& name, const Strategy& owner) const {
+void StrategyExtended::reject_variable(const char* function, const std::string& name, const Strategy& owner) const {
   throw Error(
       ErrorCode::invalid_argument,
-      fmt::format("{} strategy: the variable \"{}\" belongs to the {} strategy: make it in the scope of this one",
-                  parts_.name, name, owner.name()));
+      fmt::format("{}: called on {} with the variable \"{}\", which belongs to {}: make it in the scope of this one",
+                  function, the(*strategy_), name, beside(*strategy_, owner)));
 }
 
 }  // namespace chorus

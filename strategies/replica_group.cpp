@@ -26,18 +26,23 @@ namespace {
 /// A replica at a meeting.
 struct Visit {
   const char* what;
-  const char* file;
-  std::uint32_t line;
+  CallSite where;
   const void* brought;
   std::uint32_t call;  ///< StrategyCall::kind where it is a part of one
 
+  [[nodiscard]] bool same_line(const Visit& other) const {
+    return where.line == other.where.line && std::string_view(where.file) == other.where.file;
+  }
   [[nodiscard]] bool same_place(const Visit& other) const {
-    return std::string_view(what) == other.what && line == other.line && std::string_view(file) == other.file &&
+    return std::string_view(what) == other.what && same_line(other) && where.column == other.where.column &&
            call == other.call;
   }
-  [[nodiscard]] std::string place() const {
+  /// To be told from `other`.
+  [[nodiscard]] std::string place(const Visit& other) const {
     if (call != 0) return StrategyCall::text_of_kind(call);
-    return line == 0 ? what : fmt::format("{} at {}:{}", what, file, line);
+    if (where.line == 0) return *where.file == '\0' ? what : where.file;
+    const std::string column = same_line(other) ? fmt::format(":{}", where.column) : std::string();
+    return fmt::format("{} at {}:{}{}", what, where.file, where.line, column);
   }
 };
 
@@ -59,9 +64,11 @@ void check_equal_numbers(const Communicator& workers, int replicas) {
   allgather(workers, std::span(&replicas, 1), numbers);
   const auto other = std::ranges::find_if(numbers, [&](int number) { return number != numbers.front(); });
   if (other == numbers.end()) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("strategy: worker 0 has {} devices and worker {} has {}: give every worker as many",
-                          numbers.front(), other - numbers.begin(), *other));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("strategy: the numbers of devices differ: {} on worker 0, {} on worker {}: give every worker as "
+                  "many",
+                  numbers.front(), *other, other - numbers.begin()));
 }
 
 /// In `readers`: a replica has failed in a meeting of this run.
@@ -261,7 +268,7 @@ void ReplicaGroup::reject_missing(std::chrono::nanoseconds waited) const {
 std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& place, const void* brought) const {
   if (state_->alone()) return {brought};
   const std::uint32_t call = place.in_call ? state_->places.call_of(local_replica) : 0;
-  const Visit mine{place.what, place.where.file, place.where.line, brought, call};
+  const Visit mine{place.what, place.where, brought, call};
   std::vector<Visit> visits(state_->devices.size());
   try {
     state_->places.stand(local_replica, place.what, call);
@@ -277,8 +284,8 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   std::vector<const void*> all;
   for (const Visit& visit : visits) {
     if (!visit.same_place(visits.front())) {
-      reject_places(state_->layout, visits.front().place(), static_cast<std::size_t>(&visit - visits.data()),
-                    visit.place());
+      reject_places(state_->layout, visits.front().place(visit), static_cast<std::size_t>(&visit - visits.data()),
+                    visit.place(visits.front()));
     }
     all.push_back(visit.brought);
   }
@@ -288,7 +295,9 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
 ReplicaGroup::Reading::Reading(const ReplicaGroup& group) : readers_(group.state_->readers) {
   if ((readers_.fetch_add(1, std::memory_order_acq_rel) & failed_in_meeting) == 0) return;
   end();
-  throw Error(ErrorCode::revoked, "a replica has failed while others were about to look at what it has brought");
+  throw Error(
+      ErrorCode::revoked,
+      "Strategy::run: a replica has failed while others were about to look at what it has brought: the run says why");
 }
 
 ReplicaGroup::Reading::~Reading() { end(); }

@@ -58,20 +58,22 @@ void ReplicaPlaces::reject_missing(const ReplicaLayout& layout, std::chrono::nan
         standing.so_far() == 0 ? "which has made no call in this run" : "whose last call was " + standing.text());
   }
   if (missing.empty()) return;
-  throw Error(ErrorCode::timeout,
-              fmt::format("replica {} has waited {:.2g} s in {} for {}: see what keeps it, or set a longer "
-                          "timeout (CommunicationOptions::timeout, CHORUS_TIMEOUT)",
-                          layout.first_replica() + (farthest - places_.begin()),
-                          std::chrono::duration<double>(waited).count(), farthest->text(), missing));
+  throw Error(
+      ErrorCode::timeout,
+      fmt::format("Strategy::run: replica {} has waited {:.2g} s in {} for {}: see what keeps it, or set a longer "
+                  "timeout (CommunicationOptions::timeout, CHORUS_TIMEOUT)",
+                  layout.first_replica() + (farthest - places_.begin()), std::chrono::duration<double>(waited).count(),
+                  farthest->text(), missing));
 }
 
 void reject_places(const ReplicaLayout& layout, const std::string& first, std::size_t local_replica,
                    const std::string& other) {
   throw Error(
       ErrorCode::mismatch,
-      fmt::format("the replicas have come to different places: replica {} to {}, replica {} to {}; every "
-                  "replica must make the same calls",
-                  layout.first_replica(), first, layout.first_replica() + static_cast<int>(local_replica), other));
+      fmt::format(
+          "Strategy::run: the replicas have come to different places: replica {} to {}, replica {} to {}: make the "
+          "same calls in every replica",
+          layout.first_replica(), first, layout.first_replica() + static_cast<int>(local_replica), other));
 }
 
 }  // namespace chorus

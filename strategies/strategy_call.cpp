@@ -21,9 +21,9 @@ constexpr std::array names{"no call",
                            "gather",
                            "distribute_dataset",
                            "check_in_sync",
-                           "the making of a variable",
-                           "the reading of a variable",
-                           "the writing of a variable",
+                           "Variable::Variable",
+                           "Variable::value",
+                           "a write to a Variable",
                            "all_reduce",
                            "a meeting of the replicas",
                            "the end of Strategy::run",
@@ -32,8 +32,10 @@ constexpr std::array names{"no call",
                            "CheckpointManager::save",
                            "CheckpointManager::steps",
                            "apply_gradients"};
-constexpr std::array write_names{"assign",      "assign_add",  "assign_sub",  "scatter_add", "scatter_sub",
-                                 "scatter_mul", "scatter_div", "scatter_min", "scatter_max", "scatter_update"};
+constexpr std::array write_names{"Variable::assign",        "Variable::assign_add",  "Variable::assign_sub",
+                                 "Variable::scatter_add",   "Variable::scatter_sub", "Variable::scatter_mul",
+                                 "Variable::scatter_div",   "Variable::scatter_min", "Variable::scatter_max",
+                                 "Variable::scatter_update"};
 
 // A purpose's number, from the lowest bits: the function, the operation (from 1), the dimensions, a checksum. Of the
 // calls of a variable the dimensions are the kind of write (from 1), and the checksum stands for the variable.
@@ -54,7 +56,7 @@ std::string text_of_variable(StrategyFunction function, std::uint32_t way, const
                        way != 0 ? fmt::format(" (clipping {:02x})", way) : std::string());
   }
   const bool writes = way != 0 && way <= write_names.size();
-  return fmt::format("Variable::{} of {}", writes ? write_names.at(way - 1) : "value", variable);
+  return fmt::format("{} of {}", writes ? write_names.at(way - 1) : "Variable::value", variable);
 }
 
 std::string text_of(std::uint32_t number) {

@@ -2,6 +2,7 @@
 #include <chorus/strategies/variable.hpp>
 
 #include "cross_device_ops/reduction.hpp"
+#include "other_strategy.hpp"
 #include "sparse/slices_reduction.hpp"
 #include "variable_description.hpp"
 #include "variable_numbers.hpp"
@@ -21,13 +22,16 @@ namespace chorus {
 ReduceOp reduce_op_of(VariableAggregation aggregation) {
   if (aggregation == VariableAggregation::sum) return ReduceOp::sum;
   if (aggregation == VariableAggregation::mean) return ReduceOp::average;
-  throw Error(ErrorCode::invalid_argument, "reduce_op_of: only the aggregations sum and mean are operations");
+  throw Error(
+      ErrorCode::invalid_argument,
+      "reduce_op_of: the aggregation is neither sum nor mean, and no operation stands for it: give one of these");
 }
 
 namespace detail {
 namespace {
 
-constexpr const char* writing = "the writing of a variable";
+constexpr const char* making = "Variable::Variable";
+constexpr const char* writing = "a write to a Variable";
 
 /// What a worker tells the others of a variable that it makes.
 struct Making {
@@ -46,14 +50,16 @@ VariableOptions checked(VariableOptions options, DataType type, bool distributed
     throw Error(ErrorCode::invalid_argument, fmt::format("Variable \"{}\": {}", options.name, why));
   };
   if (options.synchronization == VariableSynchronization::none && distributed) {
-    reject("the synchronization none is not for strategies: take on_write or on_read");
+    reject("the synchronization none is not for strategies: make it with on_write or on_read");
   }
   if (options.synchronization == VariableSynchronization::automatic) {
     options.synchronization = VariableSynchronization::on_write;
   }
   const bool on_read = options.synchronization == VariableSynchronization::on_read;
   if (on_read && options.trainable == true) {
-    reject("what is synchronised on read cannot be trainable: its components differ");
+    reject(
+        "what is synchronised on read cannot be trainable, as its components differ: make it with on_write, or not "
+        "trainable");
   }
   if (options.aggregation == VariableAggregation::mean && type <= DataType::uint64) {
     reject("the mean of integers is no integer: take another type or aggregation");
@@ -111,7 +117,7 @@ std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
     const std::shared_ptr<void>& object;
   } const brought{VariableDescription(options_, initial), object};
   const std::vector<const void*> all =
-      strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}}, &brought);
+      strategy_->extended().group().meet(replica->local_replica(), {making, {}}, &brought);
   VariableDescription first;
   std::shared_ptr<void> first_object;
   std::optional<std::size_t> different;
@@ -126,18 +132,26 @@ std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
       other = static_cast<const Brought*>(all[number])->description;
     }
   }
-  strategy_->extended().group().meet(replica->local_replica(), {"the making of a variable", {}});
+  strategy_->extended().group().meet(replica->local_replica(), {making, {}});
   const auto first_replica = static_cast<std::size_t>(strategy_->layout().first_replica());
   if (different) reject_different({"replica", first_replica}, first, {"replica", first_replica + *different}, other);
   return first_object;
 }
 
-VariableCore::Access VariableCore::access() const {
+std::string VariableCore::where(const char* caller) const {
+  const ReplicaContext* const replica = current_context().replica;
+  const std::string in = replica != nullptr ? fmt::format(" in replica {}", replica->replica_id_in_sync_group()) : "";
+  return fmt::format("{} of \"{}\"{}", caller, options_.name, in);
+}
+
+VariableCore::Access VariableCore::access(const char* function) const {
   const StrategyContext& context = current_context();
   if (context.strategy != nullptr && context.strategy != strategy_) {
-    throw Error(ErrorCode::wrong_context,
-                fmt::format("Variable \"{}\": belongs to the {} strategy and is used in the scope of a {} strategy",
-                            options_.name, strategy_->name(), context.strategy->name()));
+    throw Error(
+        ErrorCode::wrong_context,
+        fmt::format("{}: it belongs to {} and is used in the scope of {}: leave that scope, or make the variable "
+                    "in it",
+                    where(function), the(*strategy_), beside(*strategy_, *context.strategy)));
   }
   const auto component = [this](int replica) { return components_ == 1 ? 0 : replica; };
   if (context.update_replica) return {Side::update, component(*context.update_replica), true};
@@ -146,17 +160,17 @@ VariableCore::Access VariableCore::access() const {
   return {Side::replica, component(replica), component(replica) == replica};
 }
 
-void VariableCore::check_aggregation() const {
+void VariableCore::check_aggregation(VariableWrite how) const {
   if (options_.aggregation != VariableAggregation::none) return;
   throw Error(
       ErrorCode::wrong_context,
-      fmt::format("Variable \"{}\": written in a replica, but has no aggregation: make it with one, or write it "
+      fmt::format("{}: it has no aggregation, which would join what the replicas write: make it with one, or write it "
                   "outside of the replicas",
-                  options_.name));
+                  where(name(how))));
 }
 
 void VariableCore::aggregate(const TensorRef& value, VariableWrite how) const {
-  check_aggregation();
+  check_aggregation(how);
   ReplicaContext& replica = *current_context().replica;
   ReplicaGroup& group = strategy_->extended().group();
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
@@ -175,7 +189,7 @@ void VariableCore::aggregate(const TensorRef& value, VariableWrite how) const {
 }
 
 void VariableCore::aggregate(const SlicesRef& slices, VariableWrite how) const {
-  check_aggregation();
+  check_aggregation(how);
   const ReplicaContext& replica = *current_context().replica;
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   if (of_first && replica.replica_id_in_sync_group() != 0) slices.resize(0);
@@ -198,47 +212,45 @@ int VariableCore::parts() const {
   return options_.aggregation == VariableAggregation::sum ? strategy_->num_replicas_in_sync() : 1;
 }
 
-void VariableCore::reject_remainder() const {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("Variable \"{}\": its integers cannot be split over {} replicas without a remainder: take a "
-                          "floating-point type, or write it in the replicas",
-                          options_.name, parts()));
+void VariableCore::reject_remainder(const char* function) const {
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("{}: integers of the value cannot be split over {} replicas without a remainder: make it of a "
+                  "floating-point type, or write it in the replicas",
+                  where(function), parts()));
 }
 
-void VariableCore::check_outside() const {
-  if (access().side == Side::cross) return;
+void VariableCore::check_outside(const char* function) const {
+  if (access(function).side == Side::cross) return;
   throw Error(ErrorCode::wrong_context,
-              fmt::format("Variable \"{}\": the values of all replicas are assigned outside of the replicas: assign "
-                          "this one's own, or do it in the function of a merge_call",
-                          options_.name));
+              fmt::format("{}: a PerReplica, the values of all replicas, is for outside of the replicas: give this "
+                          "one's own value, or call it in the function of a merge_call",
+                          where(function)));
 }
 
-void VariableCore::check_shape(const Shape& shape, const Shape& given) const {
+void VariableCore::check_shape(const char* caller, const Shape& shape, const Shape& given) const {
   if (shape == given) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("Variable \"{}\": has the shape {} and is given {}: give what has its shape", options_.name,
+              fmt::format("{}: it has the shape {} and is given {}: give what has its shape", where(caller),
                           to_string(shape), to_string(given)));
 }
 
-void VariableCore::check_slices(const Shape& shape, const SlicesRef& slices, const std::string& what) const {
-  const ReplicaContext* const replica = current_context().replica;
-  std::string where = fmt::format("Variable \"{}\": {}", options_.name, what);
-  if (replica != nullptr) where += fmt::format(" in replica {}", replica->replica_id_in_sync_group());
-  detail::check_slices(slices, where);
+void VariableCore::check_slices(const char* caller, const Shape& shape, const SlicesRef& slices) const {
+  detail::check_slices(slices, where(caller));
   if (shape == slices.dense_shape()) return;
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format("{}: slices of a tensor of shape {} for a variable of shape {}: give slices with the dense_shape "
                   "of the variable",
-                  where, to_string(slices.dense_shape()), to_string(shape)));
+                  where(caller), to_string(slices.dense_shape()), to_string(shape)));
 }
 
 void VariableCore::check_may_scatter(VariableWrite how) const {
   if (on_read()) {
     throw Error(ErrorCode::not_supported,
-                fmt::format("Variable \"{}\": rows of a variable synchronised on read are not changed by slices: use "
-                            "update, or assign_add(to_dense(slices)) in the replicas",
-                            options_.name));
+                fmt::format("{}: rows of a variable synchronised on read are not changed by slices: use update, or "
+                            "assign_add(to_dense(slices)) in the replicas",
+                            where(name(how))));
   }
   const bool joins_replicas =
       options_.aggregation == VariableAggregation::sum || options_.aggregation == VariableAggregation::mean;
@@ -247,31 +259,32 @@ void VariableCore::check_may_scatter(VariableWrite how) const {
   if (!joins_replicas || !chooses) return;
   throw Error(
       ErrorCode::not_supported,
-      fmt::format("Variable \"{}\": scatter_min, scatter_max and scatter_update are for the aggregations none and "
-                  "only_first_replica: the {} of what replicas write is neither: make it with another one",
-                  options_.name, options_.aggregation == VariableAggregation::sum ? "sum" : "mean"));
+      fmt::format("{}: rows that replicas give can be joined so with the aggregations none and only_first_replica, not "
+                  "with {}: make it with another one",
+                  where(name(how)), options_.aggregation == VariableAggregation::sum ? "sum" : "mean"));
 }
 
 void VariableCore::reject_zero() const {
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("Variable \"{}\": scatter_div of integers by 0: give other values", options_.name));
+              fmt::format("{}: the values divide integers by 0: give others", where(name(VariableWrite::scatter_div))));
 }
 
-void VariableCore::check_may_add() const {
+void VariableCore::check_may_add(const char* function) const {
   if (options_.aggregation != VariableAggregation::sum || strategy_->num_replicas_in_sync() == 1) return;
   throw Error(
       ErrorCode::wrong_context,
-      fmt::format("Variable \"{}\": a sum over the replicas cannot be added to outside of them, as each would add "
-                  "the value: do it in one replica, or assign",
-                  options_.name));
+      fmt::format("{}: a sum over the replicas cannot be added to outside of them, as each would add the value: call "
+                  "it in the replicas, or assign",
+                  where(function)));
 }
 
 void VariableCore::read(const ReplicaTensors& components) const {
   if (options_.aggregation == VariableAggregation::none) {
-    throw Error(ErrorCode::wrong_context,
-                fmt::format("Variable \"{}\": read outside of the replicas, where its components differ, but it has no "
-                            "aggregation: make it with one",
-                            options_.name));
+    throw Error(
+        ErrorCode::wrong_context,
+        fmt::format("{}: it is read outside of the replicas, whose components differ, and has no aggregation to "
+                    "join them: make it with one, or read it in the replicas",
+                    where("Variable::value")));
   }
   StrategyExtended& extended = strategy_->extended();
   ReplicaGroup& group = extended.group();

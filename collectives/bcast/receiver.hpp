@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/machine.hpp"
 #include "domains.hpp"
 
 #include <algorithm>
@@ -9,13 +10,10 @@
 
 namespace chorus::bcast_domains {
 
-/// Shorter than a slot may be, so that the pipeline fills early.
-inline constexpr std::size_t longest_segment = std::size_t{64} * 1024;
-
 /// A slot has an area for the shares of each level but the outermost; the root's has one segment.
 inline std::size_t segment_of(std::size_t slot_bytes, const Radices& radices) {
   const std::size_t area = slot_bytes / static_cast<std::size_t>(radices.levels - 1) / 64 * 64;
-  return std::min(area, longest_segment);
+  return std::min(area, machine::longest_segment);
 }
 
 /// The vector on this rank, which is not the root.

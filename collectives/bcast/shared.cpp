@@ -7,6 +7,7 @@
 // slots are written past the caches, as the others have read those lines last. Registered memory of the root's is
 // copied by the others from where it lies, all at once.
 
+#include "base/machine.hpp"
 #include "lending.hpp"
 #include "one_round.hpp"
 
@@ -16,12 +17,9 @@
 namespace chorus::bcast_shared {
 namespace {
 
-/// Shorter than a slot may be, so that the pipeline fills early.
-constexpr std::size_t longest_segment = std::size_t{64} * 1024;
-
 bool applies(const Problem& problem) { return problem.shared; }
 
-std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, machine::longest_segment); }
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());

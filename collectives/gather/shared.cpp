@@ -5,6 +5,7 @@
 //
 // There are several slots, so the others write the next segment while the root reads the last.
 
+#include "base/machine.hpp"
 #include "lending.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
@@ -15,19 +16,16 @@
 namespace chorus::gather_shared {
 namespace {
 
-/// Shorter than a slot may be, so that the pipeline fills early.
-constexpr std::size_t longest_segment = std::size_t{64} * 1024;
-
 bool applies(const Problem& problem) { return problem.shared; }
 
-std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, longest_segment); }
+std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, machine::longest_segment); }
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
   const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = segment + bytes * others, .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = segment + bytes * (1 + others), .reduced = 0}, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

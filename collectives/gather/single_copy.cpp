@@ -14,7 +14,7 @@ extern const Algorithm algorithm;
 namespace chorus::gather_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 0); }
+Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 1); }
 
 class Steps : public SingleCopySteps {
  public:

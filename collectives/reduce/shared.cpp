@@ -7,6 +7,7 @@
 // few ranks; with many, sharing the reduction out (reduce_scatter_gather) spares it. Registered memory is read by the
 // root where it lies; its rank waits until that is done.
 
+#include "base/machine.hpp"
 #include "lending.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
@@ -17,11 +18,8 @@
 namespace chorus::reduce_shared {
 namespace {
 
-/// Shorter than a slot may be, so that the pipeline fills early.
-constexpr std::size_t longest_segment = std::size_t{64} * 1024;
-
 std::size_t segment_of(const Call& call, std::size_t slot_bytes) {
-  return call.whole_bytes(std::min(slot_bytes, longest_segment));
+  return call.whole_bytes(std::min(slot_bytes, machine::longest_segment));
 }
 
 bool applies(const Problem& problem) { return problem.shared && segment_of(problem.call, problem.slot_bytes) > 0; }

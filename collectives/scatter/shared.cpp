@@ -5,6 +5,7 @@
 //
 // There are several slots, so the root writes the next while the others read the last.
 
+#include "base/machine.hpp"
 #include "lending.hpp"
 #include "one_round.hpp"
 #include "pieces.hpp"
@@ -16,11 +17,8 @@
 namespace chorus::scatter_shared {
 namespace {
 
-/// Shorter than a slot may be, so that the pipeline fills early.
-constexpr std::size_t longest_segment = std::size_t{128} * 1024;
-
 std::size_t part_of(std::size_t slot_bytes, int ranks) {
-  return part_of_block(std::min(slot_bytes, longest_segment), ranks);
+  return part_of_block(std::min(slot_bytes, machine::longest_segment_of_parts), ranks);
 }
 
 bool applies(const Problem& problem) { return problem.shared && part_of(problem.slot_bytes, problem.ranks) > 0; }

@@ -96,18 +96,39 @@ struct Call {
   return word * 0x9E3779B97F4A7C15U >> 32U;
 }
 
-/// 40 bits that are the same on ranks that make the same call, and almost surely different otherwise.
-[[nodiscard]] constexpr std::uint64_t signature(const Call& call) noexcept {
-  std::uint64_t word = static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
-                       static_cast<std::uint64_t>(call.repeatability) << 14U |
-                       static_cast<std::uint64_t>(call.op) << 16U |
-                       static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 24U |
-                       static_cast<std::uint64_t>(call.algorithm) << 56U;
+/// A call in three words: what other ranks compare and read.
+struct PackedCall {
+  std::uint64_t kind = 0;  ///< collective, type, op, algorithm, root
+  std::uint64_t count = 0;
+  std::uint64_t numbers = 0;  ///< opaque_bytes, purpose
+};
+
+[[nodiscard]] constexpr PackedCall packed(const Call& call) noexcept {
   static_assert(data_type_count <= 1 << 6U);
-  word ^= static_cast<std::uint64_t>(call.opaque_bytes) * 0xA0761D6478BD642FU;
-  word ^= static_cast<std::uint64_t>(call.purpose) * 0xE7037ED1A0B428DBU;
-  word = (word ^ call.count * 0x9E3779B97F4A7C15U) * 0xD6E8FEB86659FD93U;  // a bijection of each, mixed
-  return word >> 24U;
+  return {static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
+              static_cast<std::uint64_t>(call.repeatability) << 14U | static_cast<std::uint64_t>(call.op) << 16U |
+              static_cast<std::uint64_t>(call.algorithm) << 24U |
+              static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
+          call.count, call.opaque_bytes | static_cast<std::uint64_t>(call.purpose) << 32U};
+}
+
+[[nodiscard]] constexpr Call unpacked(const PackedCall& words) noexcept {
+  return {.collective = static_cast<Collective>(words.kind & 0xFFU),
+          .type = static_cast<DataType>(words.kind >> 8U & 0x3FU),
+          .op = static_cast<ReduceOp>(words.kind >> 16U & 0xFFU),
+          .root = static_cast<int>(words.kind >> 32U),
+          .count = words.count,
+          .algorithm = static_cast<std::uint8_t>(words.kind >> 24U & 0xFFU),
+          .repeatability = static_cast<Repeatability>(words.kind >> 14U & 0x3U),
+          .opaque_bytes = static_cast<std::uint32_t>(words.numbers),
+          .purpose = static_cast<std::uint32_t>(words.numbers >> 32U)};
+}
+
+/// 40 bits that are the same on ranks that make the same call, and almost surely different otherwise.
+[[nodiscard]] constexpr std::uint64_t signature(const PackedCall& call) noexcept {
+  const std::uint64_t word =
+      call.kind ^ call.numbers * 0xA0761D6478BD642FU ^ call.count * 0x9E3779B97F4A7C15U;  // a bijection of each
+  return word * 0xD6E8FEB86659FD93U >> 24U;
 }
 
 }  // namespace chorus

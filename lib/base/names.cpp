@@ -33,15 +33,24 @@ std::string_view name_in(const std::array<std::string_view, count>& names, Enume
   return index < count ? names[index] : "unknown";
 }
 
-/// Levenshtein's distance.
+/// How many letters to add, drop, change or swap with their neighbour, whatever their case: the distance of Damerau and
+/// Levenshtein where no letter is edited twice.
 std::size_t edits(std::string_view from, std::string_view to) {
+  const auto same = [](char left, char right) {
+    return std::tolower(static_cast<unsigned char>(left)) == std::tolower(static_cast<unsigned char>(right));
+  };
+  std::vector<std::size_t> before(to.size() + 1);  // the row for the letter before the last
+  std::vector<std::size_t> last(to.size() + 1);
   std::vector<std::size_t> row(to.size() + 1);
   for (std::size_t column = 0; column <= to.size(); ++column) row[column] = column;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    std::swap(before, last);
+    std::swap(last, row);
+    row[0] = i + 1;
     for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
+      row[j + 1] = std::min({last[j] + (same(from[i], to[j]) ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      const bool swapped = i > 0 && j > 0 && same(from[i], to[j - 1]) && same(from[i - 1], to[j]);
+      if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
   }
   return row.back();
@@ -100,8 +109,17 @@ std::string describe(const Call& call) {
   return text;
 }
 
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept {
-  return *std::ranges::min_element(known, {}, [&](std::string_view candidate) { return edits(word, candidate); });
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  const auto distance = [&](std::string_view candidate) { return edits(word, candidate); };
+  const auto found = std::ranges::min_element(known, {}, distance);
+  if (found == known.end() || 3 * distance(*found) > std::max(word.size(), found->size())) return {};
+  return *found;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
+  const std::string_view like = nearest(word, known);
+  if (like.empty()) return fmt::format("there are {}", joined(known));
+  return fmt::format("did you mean \"{}\"? There are {}", like, joined(known));
 }
 
 std::string joined(std::span<const std::string_view> words) {

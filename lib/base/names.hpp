@@ -23,8 +23,11 @@ namespace chorus {
 /// True where no rank knows the counts of all, so that a Call has none.
 [[nodiscard]] bool counts_differ(Collective collective) noexcept;
 
-/// The one of `known` that `word` most looks like (fewest edits), to suggest instead of a misspelling.
-[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept;
+/// The one of `known` that `word` is a misspelling of; empty where a third of the letters would not be enough edits.
+[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
+/// What to write instead of a `word` that is unknown: `did you mean "ring"? There are ring, line, native`, or where
+/// none looks like it "there are ring, line, native".
+[[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 /// "ring, line, native"
 [[nodiscard]] std::string joined(std::span<const std::string_view> words);

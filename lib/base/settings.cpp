@@ -93,8 +93,7 @@ using Setter = void (*)(Settings&, std::string_view variable, std::string_view v
 void set_shared_memory(Settings& settings, std::string_view variable, std::string_view value) {
   const auto found = std::ranges::find(shared_memory_names, value);
   if (found == shared_memory_names.end()) {
-    reject(variable, value,
-           fmt::format("expected auto, memfd, named or off; did you mean {}?", nearest(value, shared_memory_names)));
+    reject(variable, value, suggestion(value, shared_memory_names));
   }
   settings.shared_memory = static_cast<SharedMemory>(found - shared_memory_names.begin());
 }
@@ -155,9 +154,13 @@ void apply(Settings& settings, std::string_view variable, std::string_view value
     if (name == variable) return set(settings, variable, value);
     known.emplace_back(name);
   }
-  const std::vector<std::string_view> names(known.begin(), known.end());
+  std::vector<std::string_view> names;  // without what they have in common, which makes none look like another
+  for (const std::string& one : known) names.push_back(std::string_view(one).substr(prefix.size()));
+  const std::string_view like = nearest(variable.substr(prefix.size()), names);
   throw Error(ErrorCode::invalid_environment,
-              fmt::format("unknown environment variable {}; did you mean {}?", variable, nearest(variable, names)));
+              fmt::format("unknown environment variable {}; {}", variable,
+                          like.empty() ? fmt::format("there are, each after {}: {}", prefix, joined(names))
+                                       : fmt::format("did you mean {}{}?", prefix, like)));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/machine.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/long_copies.hpp"
 #include "kernels/targets.hpp"
@@ -31,15 +32,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace chorus::kernels {
 
-/// In between memcpy leaves the work to one instruction of the processor, which takes a tenth longer.
-constexpr std::size_t vectors_from = 4096;
-constexpr std::size_t vectors_to = std::size_t{4} << 20U;
-
 HWY_EXPORT(copy_long);
 
 namespace {
 void copy_by(Store store, std::byte* out, const std::byte* in, std::size_t bytes) {
-  if (store == Store::streamed || (bytes >= vectors_from && bytes <= vectors_to)) {
+  if (store == Store::streamed || (bytes >= machine::vectors_from && bytes <= machine::vectors_to)) {
     HWY_DYNAMIC_DISPATCH(copy_long)(out, in, bytes, store);
   } else if (bytes > 0) {
     std::memcpy(out, in, bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/machine.hpp"
 #include "kernels/kernels.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace chorus::kernels {
 template <class Clock = std::chrono::steady_clock>
 class LongCopies {
  public:
-  static constexpr std::size_t from = std::size_t{1} << 20U;
+  static constexpr std::size_t from = machine::beyond_caches;
 
   /// Calls `copy(store)`, which copies `bytes`, at least `from`.
   void run(std::size_t bytes, const auto& copy) {

@@ -37,7 +37,9 @@ class PolledEvent {
     if (error_) std::rethrow_exception(error_);
   }
 
-  /// What is waited for, in words, with the place in the source: for the reports of deadlocks and stalls.
+  /// What is waited for, in words.
+  [[nodiscard]] virtual std::string what() const = 0;
+  /// The same with the place in the source: for the reports of deadlocks and stalls.
   [[nodiscard]] std::string describe() const;
   /// Rings when `ready` may have become true; null where nothing rings.
   [[nodiscard]] virtual Bell* bell() noexcept { return nullptr; }
@@ -47,7 +49,6 @@ class PolledEvent {
   virtual bool ready() = 0;
   /// Lets go of what was started; called where the operation is cancelled while this is waited for.
   virtual void abandon() noexcept {}
-  [[nodiscard]] virtual std::string what() const = 0;
 
  private:
   friend class Operation;

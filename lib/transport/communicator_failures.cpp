@@ -51,10 +51,15 @@ void CommunicatorState::end_with_another(const Call& call) const {
                           alone ? "" : "given up with an earlier call, which said: ", failure_->message()));
 }
 
+void CommunicatorState::end_calls() const noexcept {
+  if (SharedGroup* memory = transport_->node_memory()) memory->end_calls();
+}
+
 void CommunicatorState::close(const std::string& reason) {
   if (!broken()) {
     failure_.emplace(ErrorCode::not_initialized, reason);
     broken_.store(true, std::memory_order_release);
+    end_calls();
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
 }
@@ -70,6 +75,7 @@ void CommunicatorState::look(Wait& wait) {
   wait.looked = now;
   const auto held = engine_->hold();  // other threads drive what is parked here, too
   look_at_failures();
+  look_for_ended_ranks();
   if (limit() > 0ns && now - wait.began > limit()) {
     throw Error(ErrorCode::timeout,
                 fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
@@ -97,11 +103,35 @@ void CommunicatorState::look_at_failures() const {
   }
 }
 
+void CommunicatorState::look_for_ended_ranks() const {
+  const SharedGroup* memory = transport_->node_memory();
+  const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
+  if (!ended) return;
+  const auto last = memory->recorded(*ended);
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
+                  "all ranks must make the same calls",
+                  memory->communicator_rank(*ended), memory->calls_begun(),
+                  last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none"));
+}
+
 void CommunicatorState::look_at_processes() const {
   for (int rank = 0; rank < transport_->size(); ++rank) {
-    if (const std::string death = peers_->death_of(rank); !death.empty()) {
-      throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
-    }
+    const std::string death = peers_->death_of(rank);
+    if (death.empty()) continue;
+    look_at_what_was_told(rank);
+    throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
+  }
+}
+
+void CommunicatorState::look_at_what_was_told(int lost) const {
+  look_at_failures();
+  const SharedGroup* const memory = transport_->node_memory();
+  for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
+    if (memory->communicator_rank(peer) != lost) continue;
+    const auto failure = memory->failure_of(peer);
+    if (failure && !failure->text.empty()) throw GivenUp(static_cast<ErrorCode>(failure->code), lost, failure->text);
   }
 }
 
@@ -119,8 +149,11 @@ std::string CommunicatorState::missing_ranks() const {
     }
   }
   if (text.empty() && driven() != nullptr && driven()->waiting() != nullptr) {
-    text = fmt::format("; it is {}{}", driven()->waiting()->describe(),
-                       ready_ ? "" : ", to set the communicator up; any rank may be the one that is missing");
+    text = ready_ ? fmt::format("; it is {}", driven()->waiting()->describe())
+                  : fmt::format(
+                        "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
+                        "one that has not come to it",
+                        driven()->waiting()->what());
   }
   return text;
 }

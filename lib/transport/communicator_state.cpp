@@ -25,7 +25,9 @@ CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::
       engine_of_caller_(!engine),
       entrance_(std::move(entrance)) {}
 
-CommunicatorState::~CommunicatorState() = default;
+CommunicatorState::~CommunicatorState() {
+  if (!broken()) end_calls();
+}
 
 Task<> CommunicatorState::set_up() {
   if (ready_) co_return;  // a request that was parked meanwhile has done it

@@ -102,6 +102,10 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] const Pace& pace() const noexcept {
     return transport_->shared() != nullptr ? transport_->shared()->pace() : pace_;
   }
+  /// How many `pace` has been told since the set-up, for those who decide by it.
+  [[nodiscard]] std::uint32_t paces() const noexcept {
+    return transport_->shared() != nullptr ? transport_->shared()->paces() : 0;
+  }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
@@ -210,7 +214,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   };
   std::array<Choice, 64> choices;
   std::shared_ptr<const void> tuning;
-  Pace tuned_pace;
+  std::uint32_t tuned_paces = 0;
   AlgorithmName algorithm_name = nullptr;
 
  private:
@@ -235,8 +239,14 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[noreturn]] void give_up(const Error& error);
   /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death.
   void look(Wait& wait);
+  /// Tells the ranks of the node that this one makes no more calls.
+  void end_calls() const noexcept;
   void look_at_failures() const;
+  void look_for_ended_ranks() const;
   void look_at_processes() const;
+  /// Throws what the rank `lost` has told before it ended, maybe in a later call than this one, or what another has:
+  /// it may have ended because one before it has.
+  void look_at_what_was_told(int lost) const;
   [[nodiscard]] std::chrono::nanoseconds limit() const noexcept {
     return timeout_.count() > 0 ? timeout_ : settings_.timeout;
   }

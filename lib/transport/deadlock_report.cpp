@@ -41,20 +41,22 @@ std::string name_ranks(const std::vector<int>& ranks) {
 
 std::string group_by_place(const std::map<int, std::string>& places) {
   struct Group {
-    std::vector<int> ranks;
+    std::string general;
     std::string text;  // of the first rank
+    std::vector<int> ranks = {};
     bool same = true;
   };
-  std::map<std::string, Group> groups;
+  std::vector<Group> groups;  // in the order of their first ranks
   for (const auto& [rank, place] : places) {
-    Group& group = groups[without_rank_numbers(place)];
-    if (group.ranks.empty()) group.text = place;
-    group.ranks.push_back(rank);
-    group.same = group.same && group.text == place;
+    const std::string general = without_rank_numbers(place);
+    auto group = std::ranges::find(groups, general, &Group::general);
+    if (group == groups.end()) group = groups.insert(group, {general, place});
+    group->ranks.push_back(rank);
+    group->same = group->same && group->text == place;
   }
   std::string text;
-  for (const auto& [general, group] : groups) {
-    text += fmt::format("\n  {}: {}", name_ranks(group.ranks), group.same ? group.text : general);
+  for (const Group& group : groups) {
+    text += fmt::format("\n  {}: {}", name_ranks(group.ranks), group.same ? group.text : group.general);
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -89,6 +90,19 @@ std::size_t kernels_of(const std::vector<PeerRecord>& records) {
   return kernels.size();
 }
 
+/// Why the first of those that have no named segment has none, and what helps; empty where all have one.
+std::string refusal_of(const std::vector<PeerRecord>& records, std::size_t bytes) {
+  const auto first = std::ranges::find_if(records, [](const PeerRecord& record) { return record.no_segment != 0; });
+  if (first == records.end()) return {};
+  const bool full = first->no_segment == ENOSPC || first->no_segment == ENOMEM;
+  return fmt::format(
+      "rank {} on host {} cannot make a file of {} bytes in {}, where {} are free: {}; {}", first - records.begin(),
+      first->host.data(), bytes, Segment::folder, first->room_for_one, std::strerror(first->no_segment),
+      full ? "each rank of a node needs as many: enlarge it (docker run --shm-size=1g, or as root mount -o "
+             "remount,size=1g /dev/shm), or set CHORUS_SLOT_BYTES=32k"
+           : "let the program write there (as root: mount -t tmpfs -o mode=1777,size=1g tmpfs /dev/shm)");
+}
+
 }  // namespace
 
 NodeMemory& NodeMemory::operator=(NodeMemory&& other) noexcept {
@@ -151,8 +165,11 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
   memory.windows.resize(size);
   const std::shared_ptr<Segment> segment = segment_of(kind, region_bytes(settings.slot_bytes));
   if (segment) memory.lease_ = Segment::lease(segment, region_bytes(settings.slot_bytes));
+  const int refused = kind == Kind::named && !segment ? errno : 0;
   records.assign(size, {});
   records[me] = this_rank();
+  records[me].no_segment = refused;
+  if (refused != 0) records[me].room_for_one = Segment::room_for_named();
   if (memory.lease_) {
     records[me].segment = segment->address();
     records[me].region = memory.lease_.offset();
@@ -191,6 +208,9 @@ Task<NodeMemory> share_memory(Transport& transport, const Settings& settings, st
     if (excluded) continue;
     NodeMemory memory = co_await MemorySharing::by(kind, transport, settings, records);
     const std::size_t groups = groups_of(memory.nodes);
+    if (std::string why = refusal_of(records, region_bytes(settings.slot_bytes)); !why.empty()) {
+      notes.push_back(std::move(why));
+    }
     notes.push_back(fmt::format("shared memory by {}: ranks {}, kernels {}, groups that share memory {}",
                                 kind == Kind::memfd ? "memfd" : "named segments", transport.size(), kernels_of(records),
                                 groups));

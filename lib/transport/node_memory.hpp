@@ -28,7 +28,9 @@ struct PeerRecord {
   std::array<char, 64> host{};
   Pace pace;  ///< as this rank remembers it
   SegmentAddress segment;
-  std::uint64_t region = 0;  ///< offset of this rank's region in its segment
+  std::uint64_t region = 0;        ///< offset of this rank's region in its segment
+  std::int32_t no_segment = 0;     ///< errno where the system refused a named one ...
+  std::uint64_t room_for_one = 0;  ///< ... and the bytes that were free for it
 };
 
 /// The regions of the ranks that share memory with this one, for one communicator. A region is a control page and the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/pace.hpp"
 
+#include "base/machine.hpp"
 #include "kernels/kernels.hpp"
 #include "task/wait.hpp"
 #include "transport/gathering.hpp"
@@ -21,8 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t renewing_bytes = std::size_t{64} * 1024;
-constexpr std::size_t long_bytes = std::size_t{1} << 20U;
 constexpr int warm_up = data_slots;
 constexpr int repetitions = 8;
 constexpr int renewing_repetitions = 3;
@@ -105,7 +104,7 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
   if (!co_await are_on_cores_of_their_own(memory)) co_return Pace();
   pace.system = co_await pace_by_system(memory, bytes, repetitions);
-  pace.system_long = co_await pace_by_system(memory, long_bytes, repetitions);
+  pace.system_long = co_await pace_by_system(memory, machine::beyond_caches, repetitions);
   co_return pace;
 }
 
@@ -131,7 +130,7 @@ Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPo
 }
 
 Task<> renew_pace(SharedGroup& memory) {
-  const std::size_t bytes = std::min(renewing_bytes, memory.slot_bytes());
+  const std::size_t bytes = std::min(machine::pace_renewed_by, memory.slot_bytes());
   Pace pace = co_await measure_once(memory, bytes, renewing_repetitions);
   const Round round = co_await shown(memory, pace);
   std::memcpy(&pace, memory.payload(round, 0), sizeof pace);

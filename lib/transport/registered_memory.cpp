@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/registered_memory.hpp"
 
+#include "base/machine.hpp"
 #include "base/settings.hpp"
 #include "transport/segment.hpp"
 
@@ -27,7 +28,6 @@ namespace chorus {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t registered_from = std::size_t{16} << 10U;  // shorter data goes with the arrival, or is in a cell
 constexpr std::size_t huge_page = Segment::huge_page;
 
 class OutOfMemory : public std::bad_alloc {
@@ -107,7 +107,7 @@ void* ordinary(std::size_t bytes) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  void* const data = bytes >= registered_from && is_wanted() ? registered(bytes) : nullptr;
+  void* const data = bytes >= machine::registered_from && is_wanted() ? registered(bytes) : nullptr;
   return data != nullptr ? data : ordinary(bytes);
 }
 

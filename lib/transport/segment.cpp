@@ -7,9 +7,11 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -141,20 +143,28 @@ std::shared_ptr<Segment> Segment::make_memfd() {
 std::shared_ptr<Segment> Segment::make_named(std::size_t bytes) {
   std::array<std::uint64_t, 2> random{};
   if (getrandom(random.data(), sizeof random, 0) != sizeof random) return nullptr;
-  const std::string path = fmt::format("/dev/shm/chorus-{:016x}{:016x}", random[0], random[1]);
+  const std::string path = fmt::format("{}/chorus-{:016x}{:016x}", folder, random[0], random[1]);
   Descriptor descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (descriptor.get() < 0) return nullptr;
   SegmentAddress address;
   address.kind = SegmentAddress::Kind::named;
   address.bytes = (bytes + page - 1) / page * page + page;
   path.copy(address.name.data(), address.name.size() - 1);
-  std::shared_ptr<Segment> segment;
-  // Reserved in full: a full /dev/shm is then an error here and not a crash at the first touch.
-  if (posix_fallocate(descriptor.get(), 0, static_cast<off_t>(address.bytes)) == 0) {
-    segment = finish(address, descriptor);
+  // Reserved in full: a full folder is then an error here and not a crash at the first touch.
+  errno = posix_fallocate(descriptor.get(), 0, static_cast<off_t>(address.bytes));
+  std::shared_ptr<Segment> segment = errno == 0 ? finish(address, descriptor) : nullptr;
+  if (!segment) {
+    const int refused = errno;
+    ::unlink(path.c_str());
+    errno = refused;
   }
-  if (!segment) ::unlink(path.c_str());
   return segment;
+}
+
+std::size_t Segment::room_for_named() noexcept {
+  struct statvfs status {};
+  if (statvfs(folder, &status) != 0) return 0;
+  return static_cast<std::size_t>(status.f_bavail) * static_cast<std::size_t>(status.f_frsize);
 }
 
 Segment::Segment(SegmentAddress address, int descriptor, std::shared_ptr<Mapping> mapping)

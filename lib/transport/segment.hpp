@@ -54,6 +54,7 @@ class Segment {
  public:
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t huge_page = std::size_t{2} << 20U;
+  static constexpr const char* folder = "/dev/shm";  ///< of the named ones
 
   /// A piece: zeroed, page-aligned; its pages go back to the system with it, unless a forked child does that.
   class Lease {
@@ -80,7 +81,10 @@ class Segment {
   [[nodiscard]] static const std::shared_ptr<Segment>& of_this_process();
   /// A new segment; null where the system refuses.
   [[nodiscard]] static std::shared_ptr<Segment> make_memfd();
+  /// Where it refuses this one, errno says why.
   [[nodiscard]] static std::shared_ptr<Segment> make_named(std::size_t bytes);
+  /// The bytes that are free for named segments; 0 also where that cannot be found out.
+  [[nodiscard]] static std::size_t room_for_named() noexcept;
   Segment(SegmentAddress address, int descriptor, std::shared_ptr<Mapping> mapping);
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;

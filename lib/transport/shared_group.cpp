@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shared_group.hpp"
 
+#include "base/machine.hpp"
 #include "transport/failure_text.hpp"
 #include "transport/process_reading.hpp"
 
@@ -13,10 +14,6 @@
 
 namespace chorus {
 namespace {
-
-/// After so much data the pace is measured again: often enough where a machine is moved every second, and so seldom
-/// that it takes no more than a hundredth of the time.
-constexpr std::size_t pace_bytes = std::size_t{256} << 20U;
 
 constexpr int slow_puts_to_doubt = 3;  // one may have been interrupted
 constexpr std::uint64_t calls_between_doubts = 256;
@@ -64,11 +61,12 @@ SharedGroup::~SharedGroup() {
 
 void SharedGroup::set_pace(const Pace& pace) noexcept {
   if (!pace.known() && !is_pace_old()) return;
-  pace_lasts_to_ = begun_bytes_ + pace_bytes;
+  pace_lasts_to_ = begun_bytes_ + machine::pace_lasts;
   pace_call_ = calls_begun_;
   slow_puts_ = 0;
   if (!pace.known()) return;
   pace_ = pace;
+  ++paces_;
   way_ = pace.cached > pace.streamed ? kernels::Store::cached : kernels::Store::streamed;
 }
 
@@ -97,20 +95,16 @@ bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
 }
 
 void SharedGroup::begin(const Call& call) noexcept {
-  signature_ = (signature_ * 0x9E3779B97F4A7C15U + signature(call)) << 24U >> 24U;
+  const PackedCall words = packed(call);
+  signature_ = (signature_ * 0x9E3779B97F4A7C15U + signature(words)) << 24U >> 24U;
   ++calls_begun_;
   call_bytes_ = call.bytes();
   begun_bytes_ += call_bytes_;
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
-  record.word.store(static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
-                        static_cast<std::uint64_t>(call.repeatability) << 14U |
-                        static_cast<std::uint64_t>(call.op) << 16U | static_cast<std::uint64_t>(call.algorithm) << 24U |
-                        static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
-                    std::memory_order_relaxed);
-  record.count.store(call.count, std::memory_order_relaxed);
-  record.opaque_bytes.store(call.opaque_bytes, std::memory_order_relaxed);
-  record.purpose.store(call.purpose, std::memory_order_relaxed);
+  record.kind.store(words.kind, std::memory_order_relaxed);
+  record.count.store(words.count, std::memory_order_relaxed);
+  record.numbers.store(words.numbers, std::memory_order_relaxed);
   record.number.store(calls_begun_, std::memory_order_release);
 }
 
@@ -215,16 +209,9 @@ std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64
   std::optional<Recorded> latest;
   for (const CallRecord& record : page(rank).calls) {
     Recorded read{.number = record.number.load(std::memory_order_acquire), .call = {}};
-    const std::uint64_t word = record.word.load(std::memory_order_acquire);
-    read.call.collective = static_cast<Collective>(word & 0xFFU);
-    read.call.type = static_cast<DataType>(word >> 8U & 0x3FU);
-    read.call.repeatability = static_cast<Repeatability>(word >> 14U & 0x3U);
-    read.call.op = static_cast<ReduceOp>(word >> 16U & 0xFFU);
-    read.call.algorithm = static_cast<std::uint8_t>(word >> 24U & 0xFFU);
-    read.call.root = static_cast<int>(word >> 32U);
-    read.call.count = record.count.load(std::memory_order_acquire);
-    read.call.opaque_bytes = record.opaque_bytes.load(std::memory_order_acquire);
-    read.call.purpose = record.purpose.load(std::memory_order_acquire);
+    read.call = unpacked({.kind = record.kind.load(std::memory_order_acquire),
+                          .count = record.count.load(std::memory_order_acquire),
+                          .numbers = record.numbers.load(std::memory_order_acquire)});
     if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) continue;
     if (number == 0 ? !latest || latest->number < read.number : read.number == number) latest = read;
   }
@@ -244,16 +231,31 @@ std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
   std::optional<Failure> earliest;
   std::uint64_t earliest_call = 0;
   for (int peer = 0; peer < size(); ++peer) {
-    const std::uint32_t failure = page(peer).failure.load(std::memory_order_acquire);
-    if (peer == rank() || failure == 0) continue;
+    std::optional<Failure> failure = peer != rank() ? failure_of(peer) : std::nullopt;
+    if (!failure) continue;
     const std::optional<Recorded> last = recorded(peer);
     const std::uint64_t call = last ? last->number : 0;
     if (call > calls_begun_ || (earliest && earliest_call <= call)) continue;
-    const auto& text = page(peer).failure_text;
     earliest_call = call;
-    earliest = {peer, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
+    earliest = std::move(failure);
   }
   return earliest;
+}
+
+std::optional<SharedGroup::Failure> SharedGroup::failure_of(int rank) const {
+  const std::uint32_t failure = page(rank).failure.load(std::memory_order_acquire);
+  if (failure == 0) return std::nullopt;
+  const auto& text = page(rank).failure_text;
+  return Failure{rank, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
+}
+
+std::optional<int> SharedGroup::missing_for_ever() const noexcept {
+  for (int peer = 0; peer < size(); ++peer) {
+    if (!page(peer).calls_ended.load(std::memory_order_acquire)) continue;
+    const std::optional<Recorded> last = recorded(peer);
+    if (!last || last->number < calls_begun_) return peer;
+  }
+  return std::nullopt;
 }
 
 void SharedGroup::check_others() const {

@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "base/call.hpp"
+#include "base/machine.hpp"
 #include "kernels/kernels.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
@@ -70,6 +71,8 @@ class SharedGroup {
   void set_pace(const Pace& pace) noexcept;
   /// The last that is known.
   [[nodiscard]] const Pace& pace() const noexcept { return pace_; }
+  /// How many `pace` has been told; the same on all ranks in the same call.
+  [[nodiscard]] std::uint32_t paces() const noexcept { return paces_; }
   /// True where the ranks may have been moved since the last measurement, as much data has gone by, or a rank writes
   /// too slowly; the same on all ranks in the same call. Never where nothing was measured.
   [[nodiscard]] bool is_pace_old() const noexcept { return is_pace_old_in(calls_begun_, call_bytes_, begun_bytes_); }
@@ -107,7 +110,8 @@ class SharedGroup {
   [[nodiscard]] std::optional<Round> try_open(int slots);
   void wait_for_all(Round round) {
     for (int peer = 0; peer < size(); ++peer) {
-      if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+      // Not for itself: its line, just written, is on its way to the others, and to look at it would wait for that.
+      if (peer != members_.rank && !has_arrived(round, peer)) wait_longer_for(round, peer);
     }
     known_ = round;
   }
@@ -168,7 +172,7 @@ class SharedGroup {
 
   /// Copies `bytes` from `data` to `place` in a slot of this rank, in the faster way.
   void put(std::byte* place, const std::byte* data, std::size_t bytes) {
-    if (bytes < streaming_from) return kernels::copy(place, data, bytes, kernels::Store::cached);
+    if (bytes < machine::streaming_from) return kernels::copy(place, data, bytes, kernels::Store::cached);
     if (way_ == kernels::Store::cached && ++puts_ % puts_to_time == 0) return put_timed(place, data, bytes);
     kernels::copy(place, data, bytes, way_);
   }
@@ -202,6 +206,12 @@ class SharedGroup {
   /// That of the rank that gave up in the earliest call, as the others' may follow from it. A rank that gave up in a
   /// later call than this one's does not count: it has done its part of this call.
   [[nodiscard]] std::optional<Failure> failure_of_others() const;
+  /// That of `rank`, in whatever call.
+  [[nodiscard]] std::optional<Failure> failure_of(int rank) const;
+  /// Says that this rank makes no more calls.
+  void end_calls() noexcept { page(members_.rank).calls_ended.store(true, std::memory_order_release); }
+  /// A rank that has ended its calls before the one that this rank is in.
+  [[nodiscard]] std::optional<int> missing_for_ever() const noexcept;
   /// To be called when this rank has read another's own memory, and nothing else tells whether it was whole: throws the
   /// failure of others, whose programs may have changed it by then.
   void check_others() const;
@@ -233,11 +243,9 @@ class SharedGroup {
   [[nodiscard]] bool is_pace_doubted(std::uint64_t call) const noexcept;
   /// In the call of that number, which is so long; with it so much has been begun.
   [[nodiscard]] bool is_pace_old_in(std::uint64_t call, std::size_t bytes, std::size_t begun) const noexcept {
-    return begun >= pace_lasts_to_ || (bytes >= streaming_from && is_pace_doubted(call));
+    return begun >= pace_lasts_to_ || (bytes >= machine::streaming_from && is_pace_doubted(call));
   }
 
-  /// Below this many bytes plain stores are faster than streamed ones, or lose little.
-  static constexpr std::size_t streaming_from = 4096;
   static constexpr std::uint32_t puts_to_time = 8;  // of so many one is timed: the clock costs next to nothing
 
   Members members_;
@@ -249,6 +257,7 @@ class SharedGroup {
   Round round_ = 0;  // the last one opened
   kernels::Store way_ = kernels::Store::streamed;
   Pace pace_;
+  std::uint32_t paces_ = 0;
   std::uint32_t puts_ = 0;  // by plain stores, of those that could be streamed
   int slow_puts_ = 0;       // one after another
   std::uint64_t pace_call_ = 0;

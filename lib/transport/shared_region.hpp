@@ -39,10 +39,9 @@ struct alignas(64) Line {
 /// The last calls a rank has begun, for those who report that ranks differ or are missing.
 struct CallRecord {
   std::atomic<std::uint64_t> number{0};  ///< counts this rank's calls on the communicator, from 1
-  std::atomic<std::uint64_t> word{0};    ///< collective, type, op, algorithm, root
+  std::atomic<std::uint64_t> kind{0};    ///< this and the next two are a PackedCall
   std::atomic<std::uint64_t> count{0};
-  std::atomic<std::uint32_t> opaque_bytes{0};
-  std::atomic<std::uint32_t> purpose{0};
+  std::atomic<std::uint64_t> numbers{0};
 };
 inline constexpr int call_records = line_slots;  // as many calls may one rank be ahead of another
 
@@ -51,6 +50,7 @@ struct ControlPage {
   alignas(128) Bell bell;
   alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
   std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
+  std::atomic<bool> calls_ended{false};                  ///< this rank makes no more calls
   alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
   alignas(128) std::array<CallRecord, call_records> calls;
   struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs

@@ -9,6 +9,7 @@
 #include "checkpoint/reader.hpp"
 #include "checkpoint/writer.hpp"
 #include "cross_device_ops/reduction.hpp"
+#include "other_strategy.hpp"
 
 #include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
@@ -77,9 +78,10 @@ Strategy* checked_strategy(const CheckpointItems& items) {
     if (first == nullptr) first = item.get();
     if (facts.strategy != first->facts().strategy) {
       reject(
-          fmt::format("\"{}\" belongs to the {} strategy and \"{}\" to the {} strategy: make all variables in the "
-                      "scope of one, or a checkpoint for each strategy",
-                      first->facts().name, first->facts().strategy->name(), facts.name, facts.strategy->name()));
+          fmt::format("\"{}\" belongs to {} and \"{}\" to {}: make all variables in the scope of one, or a checkpoint "
+                      "for each strategy",
+                      first->facts().name, the(*first->facts().strategy), facts.name,
+                      beside(*first->facts().strategy, *facts.strategy)));
     }
   }
   return first == nullptr ? nullptr : first->facts().strategy;
@@ -150,7 +152,10 @@ Checkpoint::Checkpoint(const std::vector<CheckpointEntry>& entries)
 
 void Checkpoint::save(const std::string& folder, std::int64_t step) const {
   Chief chief(*strategy_, {StrategyFunction::save, items_.size(), checksum(items_), step});
-  if (step < 0) reject(fmt::format("the step {} is negative: give 0 or more", step));
+  if (step < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("Checkpoint::save: the step {} is negative: give 0 or more", step));
+  }
   const Forgetting forgetting{items_};
   std::vector<TensorRef> values;
   for (const auto& item : items_) {

@@ -88,10 +88,9 @@ std::string CheckpointManager::save(std::int64_t step) const {
   chief.attempt([&] {
     before = steps_in(folder_);
     if (before.empty() || step > before.back()) return;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("CheckpointManager::save: there is a checkpoint of step {} in {}, and this is step {}: "
-                            "restore it first, remove it, or choose another folder",
-                            before.back(), folder_, step));
+    throw Error(ErrorCode::invalid_argument, fmt::format("there is a checkpoint of step {} in {}, and this is step {}: "
+                                                         "restore it first, remove it, or choose another folder",
+                                                         before.back(), folder_, step));
   });
   chief.settle();
   std::string saved = step_folder(step);

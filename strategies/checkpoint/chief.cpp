@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint/chief.hpp"
 
+#include "other_strategy.hpp"
+
 #include <chorus/allgather.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/extended.hpp>
+#include <chorus/strategies/replica_context.hpp>
 
 #include <fmt/format.h>
 
@@ -28,12 +31,15 @@ ReplicaGroup& checked_group(Strategy& strategy, StrategyFunction function) {
   const char* const name = StrategyCall{.function = function}.name();
   if (context.replica != nullptr || context.update_replica) {
     throw Error(ErrorCode::wrong_context,
-                fmt::format("{}: called in a replica: call it outside of run, once on each worker", name));
+                fmt::format("{}: called in {}: call it outside of run, once on each worker", name,
+                            context.replica == nullptr
+                                ? "the function of an update"
+                                : fmt::format("replica {}", context.replica->replica_id_in_sync_group())));
   }
   if (context.strategy != nullptr && context.strategy != &strategy) {
     throw Error(ErrorCode::wrong_context,
-                fmt::format("{}: it keeps variables of the {} strategy and is called in the scope of a {} strategy",
-                            name, strategy.name(), context.strategy->name()));
+                fmt::format("{}: it keeps variables of {} and is called in the scope of {}: leave that scope first",
+                            name, the(strategy), beside(strategy, *context.strategy)));
   }
   return strategy.extended().group();
 }
@@ -85,8 +91,14 @@ void Chief::attempt(const std::function<void()>& work) {
   } catch (const Error& error) {
     failure_ = error;
   } catch (const std::exception& error) {
-    failure_.emplace(ErrorCode::invalid_argument, fmt::format("checkpoint: {}", error.what()));
+    failure_.emplace(ErrorCode::invalid_argument, error.what());
   }
+  if (failure_) failure_.emplace(failure_->code(), fmt::format("{}: {}", place(), failure_->message()));
+}
+
+std::string Chief::place() const {
+  const char* const function = StrategyCall{.function = function_}.name();
+  return group_.layout().workers == 1 ? function : fmt::format("{} on worker 0", function);
 }
 
 void Chief::settle() {

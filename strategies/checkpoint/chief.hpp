@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace chorus {
@@ -48,6 +49,8 @@ class Chief {
   void share(std::vector<std::int64_t>& numbers) const;
 
  private:
+  /// The call and where its files are, for messages.
+  [[nodiscard]] std::string place() const;
   /// Gives every worker the failure of worker 0.
   void tell_failure();
 

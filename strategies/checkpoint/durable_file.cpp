@@ -26,6 +26,10 @@ const char* remedy(int number) {
     case EPERM:
     case EROFS:
       return "choose a folder that this user may write to";
+    case ENOTDIR:
+      return "choose a folder whose path has no file in it";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
     default:
       return "choose another folder";
   }
@@ -34,8 +38,8 @@ const char* remedy(int number) {
 }  // namespace
 
 void reject_file(const std::filesystem::path& path, const char* done, int number) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("checkpoint: {} cannot be {}: {}: {}", path.string(), done,
-                                                       std::strerror(number), remedy(number)));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{} cannot be {}: {}: {}", path.string(), done, std::strerror(number), remedy(number)));
 }
 
 DurableFile::DurableFile(std::filesystem::path path)

@@ -44,7 +44,8 @@ class Document {
   explicit Document(const std::string& name) : name_(name) {}
 
   [[noreturn]] void reject(const std::string& why) const {
-    throw Error(ErrorCode::invalid_argument, fmt::format("checkpoint: {} {}: restore another checkpoint", name_, why));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("read_checkpoint_index: {} {}: restore another checkpoint", name_, why));
   }
   [[nodiscard]] const Json& at(const Json& object, const char* key, const std::string& where) const {
     if (!object.is_object()) reject(fmt::format("is damaged: {} is no object", where));
@@ -165,7 +166,7 @@ std::string dumped(const Json& document, int indentation) {
   try {
     return document.dump(indentation);
   } catch (const Json::exception& /*error*/) {
-    throw Error(ErrorCode::invalid_argument, "checkpoint: a name is not in UTF-8: give names that are");
+    throw Error(ErrorCode::invalid_argument, "the name of an entry is not in UTF-8: give names that are");
   }
 }
 

@@ -36,7 +36,7 @@ class Objections {
   /// Throws where there is any.
   void raise() const {
     if (count_ == 0) return;
-    std::string text = fmt::format("Checkpoint::restore: {}: {}", folder_, text_);
+    std::string text = fmt::format("{}: {}", folder_, text_);
     if (count_ > most_) text.append(fmt::format("; and {} more", count_ - most_));
     if (differs_) {
       text.append(": give the variables that were saved, or RestoreOptions::partial for those that both have");

@@ -25,9 +25,8 @@ std::filesystem::path checked(const std::string& folder) {
   std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   if (!path.has_filename() || path.filename() == "." || path.filename() == "..") {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("checkpoint: the folder \"{}\" has no name of its own: give one that is to be made", folder));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("the folder \"{}\" has no name of its own: give one that is to be made", folder));
   }
   return path;
 }
@@ -43,7 +42,7 @@ CheckpointWriter::CheckpointWriter(const std::string& folder)
   std::error_code failure;
   if (std::filesystem::exists(std::filesystem::symlink_status(folder_, failure))) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("checkpoint: {} is there already: choose another folder, or remove it", folder_.string()));
+                fmt::format("{} is there already: choose another folder, or remove it", folder_.string()));
   }
   make_folders(folder_.parent_path());
   std::filesystem::remove_all(unfinished_, failure);

@@ -93,10 +93,10 @@ std::size_t common_rows(const std::vector<TensorRef>& leaves, const Paths& paths
   for (std::size_t leaf = 1; leaf < leaves.size(); ++leaf) {
     if (leaves[leaf].shape.front() == leaves.front().shape.front()) continue;
     const std::vector<std::string> names = paths();
-    throw Error(ErrorCode::invalid_argument, "dataset: " + names.front() + " has " +
+    throw Error(ErrorCode::invalid_argument, "Dataset: " + names.front() + " has " +
                                                  std::to_string(leaves.front().shape.front()) + " rows, " +
                                                  names[leaf] + " has " + std::to_string(leaves[leaf].shape.front()) +
-                                                 ": all parts must have the same length in their first dimension");
+                                                 ": give all parts the same length in their first dimension");
   }
   return leaves.empty() ? 0 : leaves.front().shape.front();
 }
@@ -109,7 +109,7 @@ void check_row(const TensorRef& row, const TensorRef& batch, std::size_t element
   const Shape here(row.shape.begin() + 1, row.shape.end());
   const Shape before(batch.shape.begin() + 1, batch.shape.end());
   const std::string path = paths()[leaf];
-  throw Error(ErrorCode::invalid_argument, "dataset: element " + std::to_string(element) + " has the shape " +
+  throw Error(ErrorCode::invalid_argument, "Dataset::batch: element " + std::to_string(element) + " has the shape " +
                                                to_string(here) + (path.empty() ? "" : " in " + path) +
                                                ", those before it in the batch " + to_string(before) +
                                                ": bring all to one shape by map before they are batched");
@@ -117,9 +117,9 @@ void check_row(const TensorRef& row, const TensorRef& batch, std::size_t element
 
 void check_leaves(std::size_t of_batch, std::size_t of_element) {
   if (of_batch == of_element) return;
-  throw Error(ErrorCode::invalid_argument, "dataset: an element has " + std::to_string(of_element) +
+  throw Error(ErrorCode::invalid_argument, "Dataset::batch: an element has " + std::to_string(of_element) +
                                                " tensors, the batch " + std::to_string(of_batch) +
-                                               ": all elements of a batch must have the same parts");
+                                               ": give all elements of a batch the same parts");
 }
 
 }  // namespace chorus::detail

@@ -89,7 +89,8 @@ NpyHeader read_npy_header(std::istream& stream, const std::string& name) {
   if (!stream || !start.starts_with(magic)) reject(name, "is no .npy file: save the array by numpy.save");
   const int version = static_cast<unsigned char>(start[magic.size()]);
   if (version < 1 || version > 3)
-    reject(name, "has version " + std::to_string(version) + " of the format, 1 to 3 are known");
+    reject(name,
+           "has version " + std::to_string(version) + " of the format, and 1 to 3 are known: save it by numpy.save");
   const std::size_t length = little_endian(read_bytes(stream, version == 1 ? 2 : 4, name));
   if (length > longest_header) reject(name, "has a header of " + std::to_string(length) + " bytes: save it again");
   const NpyHeader header = detail::parse_npy_dictionary(read_bytes(stream, length, name), name);
@@ -101,7 +102,9 @@ namespace detail {
 
 std::unique_ptr<std::istream> open_binary(const std::string& file) {
   auto stream = std::make_unique<std::ifstream>(file, std::ios::binary);
-  if (!*stream) throw Error(ErrorCode::invalid_argument, "read_npy: cannot open " + file + ": " + std::strerror(errno));
+  if (!*stream)
+    throw Error(ErrorCode::invalid_argument, "read_npy: cannot open " + file + ": " + std::strerror(errno) +
+                                                 ": give a file that this worker can read");
   return stream;
 }
 
@@ -119,7 +122,8 @@ void check_npy(const NpyHeader& header, DataType type, std::size_t rank, const s
 void read_npy_elements(std::istream& stream, const NpyHeader& header, const TensorRef& to, const std::string& name) {
   const auto read = [&](std::byte* into) {
     stream.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(to.bytes()));
-    if (static_cast<std::size_t>(stream.gcount()) != to.bytes()) reject(name, "cannot be read to its end");
+    if (static_cast<std::size_t>(stream.gcount()) != to.bytes())
+      reject(name, "cannot be read to its end: save it again");
   };
   if (to.bytes() == 0) return;
   if (header.order == to.order || to.shape.size() < 2) return read(to.data);

@@ -135,7 +135,8 @@ NpyHeader parse_npy_dictionary(std::string_view text, const std::string& name) {
 std::string npy_dictionary(const NpyHeader& header) {
   const auto* const spelled = std::ranges::find(types, header.type, [](const auto& each) { return each.second; });
   if (spelled == std::end(types)) {
-    throw Error(ErrorCode::invalid_argument, "write_npy: elements that are no numbers have no type in NumPy");
+    throw Error(ErrorCode::invalid_argument,
+                "write_npy: elements that are no numbers have no type in NumPy: give an array of numbers");
   }
   std::string text = "{'descr': '";
   text.append(spelled->first).append("', 'fortran_order': ");

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace {
 
 [[noreturn]] void reject(std::string_view why) {
   throw Error(ErrorCode::invalid_argument, fmt::format("startup_line: {}", why));
+}
+
+std::string replicas_in_words(int replicas) {
+  return replicas == 1 ? "1 local replica" : fmt::format("{} local replicas", replicas);
 }
 
 std::uint64_t hash_of(const ClusterSpec& cluster) {
@@ -37,8 +42,8 @@ void check_numbers(std::span<const RankReport> reports) {
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     const int id = reports[rank].id;
     if (id < 0 || id >= static_cast<int>(reports.size())) {
-      reject(fmt::format("rank {} is number {} of {} workers: their indices must be 0, 1, ... without a gap", rank, id,
-                         reports.size()));
+      reject(fmt::format("rank {} is number {} of {} workers: give their tasks the indices 0, 1, ... without a gap",
+                         rank, id, reports.size()));
     }
     std::size_t& other = rank_of[static_cast<std::size_t>(id)];
     if (other != reports.size()) {
@@ -59,7 +64,9 @@ void RankReport::object(const std::string& why) noexcept {
 RankReport report_of(const ClusterResolver& resolver, int local_replicas) {
   RankReport report{.replicas = local_replicas};
   try {
-    if (local_replicas < 1) reject(fmt::format("{} local replicas; give 1 or more", local_replicas));
+    if (local_replicas < 1) {
+      throw Error(ErrorCode::invalid_argument, fmt::format("local_replicas is {}: give 1 or more", local_replicas));
+    }
     const ClusterSpec cluster = resolver.cluster_spec();
     report.cluster = hash_of(cluster);
     report.workers = worker_count(cluster, resolver.task());
@@ -75,7 +82,8 @@ void check_agreement(std::span<const RankReport> reports) {
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     const RankReport& report = reports[rank];
     if (report.objection.front() != '\0') {
-      throw Error(ErrorCode::invalid_argument, fmt::format("rank {}: {}", rank, report.objection.data()));
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("startup_line: on rank {}: {}", rank, report.objection.data()));
     }
     if (report.cluster != first.cluster) {
       reject(
@@ -84,8 +92,8 @@ void check_agreement(std::span<const RankReport> reports) {
                       rank));
     }
     if (report.replicas != first.replicas) {
-      reject(fmt::format("rank 0 has {} local replicas, but rank {} has {}: give every rank as many", first.replicas,
-                         rank, report.replicas));
+      reject(fmt::format("rank 0 has {}, but rank {} has {}: give the strategy as many devices on every rank",
+                         replicas_in_words(first.replicas), rank, report.replicas));
     }
   }
   if (first.workers != static_cast<int>(reports.size())) {

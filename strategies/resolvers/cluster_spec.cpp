@@ -43,9 +43,13 @@ bool JobTasks::dense() const noexcept {
 
 ClusterSpec::ClusterSpec(Jobs jobs) : jobs_(std::move(jobs)) {
   for (const auto& [job, tasks] : jobs_) {
-    if (job.empty()) throw Error(ErrorCode::invalid_argument, "ClusterSpec: a job has no name");
+    if (job.empty())
+      throw Error(ErrorCode::invalid_argument,
+                  "ClusterSpec: the name of a job is empty: give it one, such as \"worker\"");
     for (const auto& [index, address] : tasks.addresses()) {
-      const std::string_view wrong = index < 0 ? "the index is below 0" : address.empty() ? "its address is empty" : "";
+      const std::string_view wrong = index < 0         ? "the index is below 0: give 0 or more"
+                                     : address.empty() ? "its address is empty: give one, such as \"host:2222\""
+                                                       : "";
       if (wrong.empty()) continue;
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("ClusterSpec: task {} of job \"{}\": {}", index, job, wrong));
@@ -70,8 +74,8 @@ const JobTasks& ClusterSpec::job_named(const std::string& job, const char* funct
   const auto found = jobs_.find(job);
   if (found != jobs_.end()) return found->second;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("ClusterSpec::{}: there is no job \"{}\" in the cluster; its jobs: {}", function, job,
-                          listed(jobs())));
+              fmt::format("ClusterSpec::{}: there is no job \"{}\" in the cluster: give one of its jobs: {}", function,
+                          job, listed(jobs())));
 }
 
 int ClusterSpec::num_tasks(const std::string& job) const {
@@ -89,7 +93,7 @@ const std::string& ClusterSpec::task_address(const std::string& job, int index) 
   const auto found = addresses.find(index);
   if (found != addresses.end()) return found->second;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("ClusterSpec::task_address: job \"{}\" has no task {}; its tasks: {}", job, index,
+              fmt::format("ClusterSpec::task_address: job \"{}\" has no task {}: give one of its tasks: {}", job, index,
                           listed(task_indices(job))));
 }
 

@@ -15,7 +15,7 @@ SimpleClusterResolver::SimpleClusterResolver(ClusterSpec cluster, SimpleResolver
       num_accelerators_(options.num_accelerators) {
   if (num_accelerators_.value_or(0) >= 0) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("SimpleClusterResolver: num_accelerators is {}; it must be 0 or more", *num_accelerators_));
+              fmt::format("SimpleClusterResolver: num_accelerators is {}: give 0 or more", *num_accelerators_));
 }
 
 std::string SimpleClusterResolver::find_master(const TaskInfo& which) const {

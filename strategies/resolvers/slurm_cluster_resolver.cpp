@@ -51,27 +51,30 @@ std::vector<int> tasks_by_host(const SlurmResolverOptions& options, const Enviro
   if (!options.tasks_on_host.empty()) {
     for (const std::string& host : hosts) {
       const auto found = options.tasks_on_host.find(host);
-      if (found == options.tasks_on_host.end()) reject_options(fmt::format("tasks_on_host lacks host {}", host));
+      if (found == options.tasks_on_host.end())
+        reject_options(fmt::format("tasks_on_host lacks host {}: give its number of tasks, too", host));
       tasks.push_back(found->second);
     }
     return tasks;
   }
   tasks = expanded(variables, "SLURM_STEP_TASKS_PER_NODE", expand_tasks_per_node);
   if (tasks.size() == hosts.size()) return tasks;
-  throw Error(ErrorCode::invalid_environment,
-              fmt::format("SLURM_STEP_NODELIST names {} nodes, but SLURM_STEP_TASKS_PER_NODE has the tasks of {}",
-                          hosts.size(), tasks.size()));
+  throw Error(
+      ErrorCode::invalid_environment,
+      fmt::format("SlurmClusterResolver: SLURM_STEP_NODELIST names {} nodes, but SLURM_STEP_TASKS_PER_NODE has the "
+                  "tasks of {}: {}",
+                  hosts.size(), tasks.size(), remedy));
 }
 
 void check_sum(const std::vector<int>& tasks, int num_tasks) {
   const auto negative = std::ranges::find_if(tasks, [](int count) { return count < 0; });
-  if (negative != tasks.end()) reject_options(fmt::format("{} tasks on a host; they must be 0 or more", *negative));
+  if (negative != tasks.end()) reject_options(fmt::format("{} tasks on a host: give 0 or more", *negative));
   const long long sum = std::accumulate(tasks.begin(), tasks.end(), 0LL);
   if (sum == num_tasks) return;
-  throw Error(ErrorCode::invalid_environment,
-              fmt::format("the hosts have {} tasks in all, but SLURM_STEP_NUM_TASKS={}: the environment is of another "
-                          "job step; {}",
-                          sum, num_tasks, remedy));
+  throw Error(ErrorCode::invalid_environment, fmt::format("SlurmClusterResolver: the hosts have {} tasks in all, but "
+                                                          "SLURM_STEP_NUM_TASKS={}: the environment is of another "
+                                                          "job step; {}",
+                                                          sum, num_tasks, remedy));
 }
 
 /// The address of every task, in the order of the tasks.
@@ -96,7 +99,7 @@ std::pair<ClusterSpec, TaskInfo> dealt(const std::map<std::string, int>& jobs,
                                        const std::vector<std::string>& addresses, int own) {
   long long requested = 0;
   for (const auto& [job, count] : jobs) {
-    if (count < 0) reject_options(fmt::format("job \"{}\" has {} tasks; they must be 0 or more", job, count));
+    if (count < 0) reject_options(fmt::format("job \"{}\" has {} tasks: give 0 or more", job, count));
     requested += count;
   }
   if (requested != static_cast<long long>(addresses.size())) {
@@ -126,12 +129,12 @@ int local_task(const std::vector<int>& tasks, int own, const EnvironmentVariable
   const int slurm_node = number_in(variables, "SLURM_NODEID").value_or(node);
   const int slurm_local = number_in(variables, "SLURM_LOCALID").value_or(local);
   if (slurm_node == node && slurm_local == local) return local;
-  throw Error(
-      ErrorCode::invalid_environment,
-      fmt::format("task {} is task {} of node {} by the order of the node list, but Slurm has made it task {} of "
-                  "node {} (SLURM_LOCALID, SLURM_NODEID): tasks are not placed host by host; start the program "
-                  "with srun --distribution=block, or take MpiClusterResolver, to which the order is the same",
-                  own, local, node, slurm_local, slurm_node));
+  throw Error(ErrorCode::invalid_environment,
+              fmt::format("SlurmClusterResolver: task {} is task {} of node {} by the order of the node list, but "
+                          "Slurm has made it task {} of "
+                          "node {} (SLURM_LOCALID, SLURM_NODEID): tasks are not placed host by host; start the program "
+                          "with srun --distribution=block, or take MpiClusterResolver, to which the order is the same",
+                          own, local, node, slurm_local, slurm_node));
 }
 
 /// How many GPUs CUDA_VISIBLE_DEVICES lists: CUDA ignores those after one that it does not know, such as -1.

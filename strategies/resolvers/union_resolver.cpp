@@ -29,7 +29,7 @@ JobTasks by_index(const std::string& job, const Parts& parts) {
       const auto [there, added] = addresses.emplace(index, address);
       if (added) continue;
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("UnionResolver: job \"{}\" has two tasks of index {}, {} and {}; give each another index",
+                  fmt::format("UnionResolver: job \"{}\" has two tasks of index {}, {} and {}: give each another index",
                               job, index, there->second, address));
     }
   }
@@ -40,11 +40,12 @@ JobTasks by_index(const std::string& job, const Parts& parts) {
 
 UnionResolver::UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>> resolvers, TaskInfo said)
     : ClusterResolver(std::move(said)), resolvers_(std::move(resolvers)) {
-  if (resolvers_.empty()) throw Error(ErrorCode::invalid_argument, "UnionResolver: no resolver is given");
+  if (resolvers_.empty())
+    throw Error(ErrorCode::invalid_argument, "UnionResolver: resolvers is empty: give one or more");
   const auto null = std::ranges::find(resolvers_, nullptr);
   if (null == resolvers_.end()) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("UnionResolver: resolver {} is a null pointer", null - resolvers_.begin()));
+              fmt::format("UnionResolver: resolver {} is a null pointer: leave it out", null - resolvers_.begin()));
 }
 
 ClusterSpec UnionResolver::cluster_spec() const {

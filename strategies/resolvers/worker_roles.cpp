@@ -13,7 +13,7 @@ namespace chorus {
 namespace {
 
 constexpr std::array<std::string_view, 4> roles = {"chief", "evaluator", "ps", "worker"};
-constexpr std::string_view expected_roles = "expected chief, worker, ps or evaluator";
+constexpr std::string_view expected_roles = "give chief, worker, ps or evaluator";
 
 [[noreturn]] void reject(const char* function, std::string_view why) {
   throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}", function, why));
@@ -27,12 +27,12 @@ int tasks_of(const ClusterSpec& cluster, const std::string& job) {
 
 void check_cluster(const char* function, const ClusterSpec& cluster) {
   for (const std::string& job : cluster.jobs()) {
-    if (!is_role(job)) reject(function, fmt::format("the cluster has a job \"{}\"; {}", job, expected_roles));
+    if (!is_role(job)) reject(function, fmt::format("the cluster has a job \"{}\": {}", job, expected_roles));
   }
   for (const char* single : {"chief", "evaluator"}) {
     const int tasks = tasks_of(cluster, single);
     if (tasks > 1)
-      reject(function, fmt::format("the cluster has {} tasks of type {}; at most one can be", tasks, single));
+      reject(function, fmt::format("the cluster has {} tasks of type {}: give it one at most", tasks, single));
   }
 }
 
@@ -40,7 +40,8 @@ void check_cluster(const char* function, const ClusterSpec& cluster) {
 std::optional<ClusterTask> checked(const char* function, const ClusterSpec& cluster,
                                    const std::optional<ClusterTask>& task) {
   check_cluster(function, cluster);
-  if (task && !is_role(task->type)) reject(function, fmt::format("task type \"{}\"; {}", task->type, expected_roles));
+  if (task && !is_role(task->type))
+    reject(function, fmt::format("the task has the type \"{}\": {}", task->type, expected_roles));
   if (cluster.empty()) return std::nullopt;
   if (!task)
     reject(function, "the cluster has tasks, but it is not known which one this process is: give type and index");
@@ -49,14 +50,16 @@ std::optional<ClusterTask> checked(const char* function, const ClusterSpec& clus
                          ? task->id == 0
                          : cluster.has_job(task->type) && cluster.tasks().at(task->type).addresses().contains(task->id);
   if (!there) {
-    reject(function, fmt::format("task {} of type {} is none of the cluster's, which has {} of them", task->id,
-                                 task->type, tasks_of(cluster, task->type)));
+    reject(
+        function,
+        fmt::format("task {} of type {} is none of the cluster's, which has {} of them: give the task of this process",
+                    task->id, task->type, tasks_of(cluster, task->type)));
   }
   return task;
 }
 
 [[noreturn]] void reject_ps(const char* function) {
-  reject(function, "a task of type ps computes with nobody: only chief, worker and evaluator have a number");
+  reject(function, "a task of type ps computes with nobody and has no number: call it in a chief, worker or evaluator");
 }
 
 }  // namespace

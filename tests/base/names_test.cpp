@@ -67,7 +67,21 @@ TEST(Nearest, HasTheFewestEdits) {
   EXPECT_EQ(nearest("natives", known), "native");
   EXPECT_EQ(nearest("recursive-doubling", known), "recursive_doubling");
   EXPECT_EQ(nearest("native", known), "native");
-  EXPECT_EQ(nearest("", known), "ring") << "of equals the first";
+  EXPECT_EQ(nearest("RING", known), "ring");
+}
+
+TEST(Nearest, IsNoneWhereNothingLooksLikeTheWord) {
+  constexpr std::array<std::string_view, 3> known = {"ring", "line", "native"};
+  EXPECT_EQ(nearest("", known), "");
+  EXPECT_EQ(nearest("tree", known), "");
+  EXPECT_EQ(nearest("naïv", known), "");
+  EXPECT_EQ(nearest("ring", {}), "");
+}
+
+TEST(Suggestion, NamesAllThereAre) {
+  constexpr std::array<std::string_view, 3> known = {"ring", "line", "native"};
+  EXPECT_EQ(suggestion("rnig", known), "did you mean \"ring\"? There are ring, line, native");
+  EXPECT_EQ(suggestion("tree", known), "there are ring, line, native");
 }
 
 TEST(Joined, PutsCommasBetween) {

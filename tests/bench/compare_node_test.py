@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 script, build = sys.argv[1:3]
+too_short = "reduce_scatter_block"  # where its 4 bytes are for two ranks
 
 
 def run(*arguments):
@@ -35,7 +36,7 @@ class Comparison(unittest.TestCase):
 
     def test_keeps_what_is_not_measured_again(self):
         with tempfile.TemporaryDirectory() as folder:
-            for collectives in ("barrier", "bcast", "bcats"):
+            for collectives in ("barrier", "bcast", too_short):
                 run("-m", "4:4", "-i", "3", "-c", collectives, "-o", folder, build)
             (results,) = pathlib.Path(folder).glob("*-2")
             for name in ("barrier.json", "bcast.json"):
@@ -43,20 +44,34 @@ class Comparison(unittest.TestCase):
 
     def test_goes_on_after_a_failed_collective_and_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
-            outcome = run("-m", "4:4", "-i", "3", "-c", "bcats bcast", "-o", folder, build)
+            outcome = run("-m", "4:4", "-i", "3", "-c", too_short + " bcast", "-o", folder, build)
             self.assertEqual(outcome.returncode, 1)
-            self.assertIn("did you mean 'bcast'", outcome.stderr)
+            self.assertIn("less than one float32 for each of the 2 ranks", outcome.stderr)
             self.assertIn("\nsize     bcast\n", outcome.stdout)
+
+    def test_refuses_what_cannot_be_before_it_measures(self):
+        for arguments, why in ((["-c", "bcast bcats"], "-c: there is no collective bcats; there are barrier bcast "),
+                               (["-c", "all"], "no collective all"), (["-c", "*"], "no collective \\*"),
+                               (["-c", " "], "-c names no collective"), (["-m", "8:4"], "-m: the smallest size"),
+                               (["-m", "many"], "'many' is no size"), (["-i", "0"], "-i must be at least 1"),
+                               (["-i", "x"], "= x"), (["-r", "2 x"], "not x"), (["-o", "/dev/null/x"], "cannot write"),
+                               (["-c"], "-c wants a value"), (["-z"], "there is no option -z")):
+            with tempfile.TemporaryDirectory() as folder:
+                outcome = run("-o", folder + "/results", *arguments, *([] if len(arguments) == 1 else [build]))
+                self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), arguments)
+                self.assertRegex(outcome.stderr, why)
+                self.assertFalse(pathlib.Path(folder, "results").exists())
 
     def test_refuses_a_folder_without_the_benchmark(self):
         outcome = run("/nonexistent")
         self.assertEqual(outcome.returncode, 2)
         self.assertIn("there is no /nonexistent/bench/chorus-bench", outcome.stderr)
 
-    def test_refuses_an_unknown_option(self):
-        outcome = run("-z")
-        self.assertEqual(outcome.returncode, 2)
-        self.assertIn("-r RANKS", outcome.stderr)
+    def test_says_what_it_takes(self):
+        for option in ("-h", "--help"):
+            outcome = run(option)
+            self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
+            self.assertIn("-r RANKS", outcome.stdout)
 
 
 if __name__ == "__main__":

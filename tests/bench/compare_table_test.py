@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The table that compare_table.py makes of given measurements."""
+import contextlib
+import io
 import json
 import pathlib
 import tempfile
@@ -57,6 +59,43 @@ class Losses(unittest.TestCase):
 
     def test_come_with_wrong_results(self):
         self.assertIn("  wrong result: bcast of 4 bytes\n", report([point("bcast", 4, 0.5, valid=False)]))
+
+
+class CommandLine(unittest.TestCase):
+    def outcome(self, *arguments):
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+            return compare_table.main([str(argument) for argument in arguments]), out.getvalue(), err.getvalue()
+
+    def refusal(self, *arguments):
+        code, out, err = self.outcome(*arguments)
+        self.assertEqual((code, out, err.count("\n")), (2, "", 1), err)
+        self.assertTrue(err.startswith("compare_table.py: "), err)
+        return err
+
+    def test_says_in_one_line_what_is_wrong_with_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "a.json")
+            self.assertIn(f"{file}: No such file", self.refusal("title", file))
+            self.assertIn(f"{folder}: Is a directory", self.refusal("title", folder))
+            good = json.dumps(point("bcast", 4, 1))
+            for text, why in (("", "is empty"), (good + "\n{", "line 2: "), ("[1]", "no JSON object"),
+                              ('{"collective": "bcast"}', "--compare native --json"),
+                              (good.replace('"bytes": 4', '"bytes": "4"'), '"bytes" is \'4\''),
+                              (good.replace('"ratio": 1', '"ratio": NaN'), '"ratio" is nan'),
+                              (good.replace('"ratio": 1', '"ratio": 0'), '"ratio" is 0')):
+                file.write_text(text, encoding="utf-8")
+                self.assertIn(why, self.refusal("title", file))
+            file.write_bytes(b"\xff\xfe")
+            self.assertIn("can't decode", self.refusal("title", file))
+
+    def test_is_refused_where_it_names_no_file(self):
+        for arguments in ((), ("title",), ("--nonsense", "file")):
+            self.assertIn("TITLE FILE...", self.refusal(*arguments))
+
+    def test_asks_for_help(self):
+        code, out, err = self.outcome("--help")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("compare_table.py TITLE FILE...", out)
 
 
 if __name__ == "__main__":

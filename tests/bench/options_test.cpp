@@ -123,7 +123,7 @@ TEST(CommandLine, MeasuresTheStrategies) {
   EXPECT_EQ(refusal_of({"strategies", "--replicas", "0"}), "--replicas must be at least 1, not 0");
   EXPECT_THAT(refusal_of({"strategies", "allreduce"}), HasSubstr("allreduce"));
   EXPECT_THAT(refusal_of({"bcast", "--replicas", "2"}), HasSubstr("--replicas"));
-  EXPECT_THAT(refusal_of({"strategy"}), HasSubstr("did you mean 'strategies'?"));
+  EXPECT_THAT(refusal_of({"strategy"}), HasSubstr("did you mean \"strategies\"?"));
 }
 
 TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
@@ -138,28 +138,42 @@ TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
 
 TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({}), HasSubstr("COLLECTIVE is required"));
-  EXPECT_THAT(refusal_of({"alreduce"}), HasSubstr("unknown collective 'alreduce': did you mean 'allreduce'?"));
-  EXPECT_THAT(refusal_of({"lst"}), HasSubstr("did you mean 'list'?"));
-  EXPECT_THAT(refusal_of({"regrets"}), HasSubstr("did you mean 'regret'?"));
-  EXPECT_THAT(refusal_of({"regret", "alreduce"}), HasSubstr("did you mean 'allreduce'?"));
+  EXPECT_THAT(refusal_of({"alreduce"}), HasSubstr("unknown collective \"alreduce\"; did you mean \"allreduce\"?"));
+  EXPECT_THAT(refusal_of({"lst"}), HasSubstr("did you mean \"list\"?"));
+  EXPECT_THAT(refusal_of({"regrets"}), HasSubstr("did you mean \"regret\"?"));
+  EXPECT_THAT(refusal_of({"regret", "alreduce"}), HasSubstr("did you mean \"allreduce\"?"));
   EXPECT_THAT(refusal_of({"regret", "bcast", "--algorithm", "line"}), HasSubstr("--algorithm"));
   EXPECT_THAT(refusal_of({"floor", "bcast", "--reproducible"}), HasSubstr("--reproducible"));
   EXPECT_EQ(refusal_of({"overlap", "bcast", "--tests", "0"}), "--tests must be at least 1, not 0");
   EXPECT_THAT(refusal_of({"overlap", "bcast", "--compute", "lazily"}), HasSubstr("lazily"));
   EXPECT_THAT(refusal_of({"overlap", "bcast", "--algorithm", "line"}), HasSubstr("--algorithm"));
   EXPECT_THAT(refusal_of({"bcast", "--tests", "5"}), HasSubstr("--tests"));
-  EXPECT_THAT(refusal_of({"overlaps"}), HasSubstr("did you mean 'overlap'?"));
+  EXPECT_THAT(refusal_of({"overlaps"}), HasSubstr("did you mean \"overlap\"?"));
   EXPECT_THAT(refusal_of({"allreduce", "--algorithm", "ring2"}),
-              HasSubstr("unknown allreduce algorithm 'ring2': did you mean 'ring'?"));
+              HasSubstr("unknown allreduce algorithm \"ring2\"; did you mean \"ring\"?"));
   EXPECT_THAT(refusal_of({"allreduce", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
   EXPECT_EQ(refusal_of({"allreduce", "-i", "0"}), "-i must be at least 1, not 0");
   EXPECT_EQ(refusal_of({"allreduce", "-x", "-1"}), "-x must be at least 0, not -1");
   EXPECT_THAT(refusal_of({"allreduce", "-i", "ten"}), HasSubstr("ten"));
   EXPECT_THAT(refusal_of({"allreduce", "--compare", "nccl"}), HasSubstr("nccl"));
-  EXPECT_THAT(refusal_of({"allreduce", "--nonsense"}), HasSubstr("--nonsense"));
+  EXPECT_EQ(refusal_of({"allreduce", "-i", "99999999999999999999"}), "-i must be at most 1000000000");
+  EXPECT_THAT(refusal_of({"list", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
   EXPECT_THAT(refusal_of({"barrier", "--plot", "a.svg"}), HasSubstr("barrier has no size"));
   EXPECT_EQ(refusal_of({"all", "--plot", "a.svg"}), "--plot draws one collective: name it instead of all");
-  EXPECT_THAT(refusal_of({"all", "--algorithm", "ring"}), HasSubstr("unknown barrier algorithm 'ring'"));
+  EXPECT_THAT(refusal_of({"all", "--algorithm", "ring"}), HasSubstr("unknown barrier algorithm \"ring\""));
+}
+
+TEST(CommandLine, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
+  EXPECT_EQ(refusal_of({"allreduce", "--nonsense"}), "not understood: --nonsense (see --help)");
+  EXPECT_EQ(refusal_of({"allreduce", "one", "two", "--three"}), "not understood: one two --three (see --help)");
+  EXPECT_EQ(refusal_of({"--first", "overlap", "bcast", "second"}), "not understood: --first second (see --help)");
+}
+
+TEST(CommandLine, RefusesWhatStandsBeforeTheNameOfASubcommand) {
+  for (const std::initializer_list<const char*> arguments :
+       {std::initializer_list<const char*>{"allreduce", "regret"}, {"--algorithm", "ring", "regret", "allreduce"}}) {
+    EXPECT_THAT(refusal_of(arguments), HasSubstr("chorus-bench regret ..."));
+  }
 }
 
 TEST(CommandLine, AnswersHelpAndVersionWithATextOnly) {

@@ -290,7 +290,20 @@ TEST_F(Program, RefusesAWrongEnvironmentBeforeTheTable) {
   }
 }
 
-TEST_F(Program, RefusesTheFloorOfOneRank) { expect_refused(run(1, "floor allreduce"), "floor of one rank"); }
+TEST_F(Program, RefusesTheFloorOfRanksThatDoNotShareMemory) {
+  expect_refused(run(1, "floor allreduce"), "floor of one rank");
+  for (const char* setting : {"CHORUS_SHARED_MEMORY=off", "CHORUS_NODE_RANKS=1"}) {
+    const Outcome outcome = run(2, "floor allreduce", fmt::format("env {}", setting));
+    expect_refused(outcome, setting);
+    EXPECT_THAT(outcome.errors, HasSubstr("through the memory of one node"));
+  }
+}
+
+TEST_F(Program, SaysThatAnAlgorithmAppliesToNoneOfTheSizes) {
+  const Outcome outcome = run(2, "allreduce -m 1M:2M --algorithm line");
+  expect_refused(outcome, "line, which is for short messages");
+  EXPECT_THAT(outcome.errors, HasSubstr("--algorithm line does not apply to any of these sizes: "));
+}
 
 TEST_F(Program, NamesTheLimitOfTheSizesAndTheRemedy) {
   const std::string errors = run(2, "allreduce -m 4:99999999G").errors;

@@ -12,6 +12,7 @@ namespace chorus {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr const char* prefix = "the tuning file is not used: ";
 
@@ -100,15 +101,17 @@ TEST(Tuning, RejectsWhatIsNoTuningFile) {
 }
 
 TEST(Tuning, NamesTheNearestOfAnUnknownName) {
-  EXPECT_EQ(rejection(R"({"schema": 1, "measurd": []})"),
-            "unknown name \"measurd\" in the file; did you mean \"measured\"?");
-  EXPECT_EQ(rejection(of_links(R"({"taskus": 1})")), "unknown name \"taskus\" in \"links\"; did you mean \"task_us\"?");
-  EXPECT_EQ(rejection(of_links(R"({"node": {"latency": 1, "megabytes_per_second": 1}})")),
-            "unknown name \"latency\" in node; did you mean \"latency_us\"?");
-  EXPECT_EQ(rejection(of_measured(R"({"collective": "bacst"})")),
-            "unknown collective \"bacst\" in \"measured\"[0]; did you mean \"bcast\"?");
-  EXPECT_EQ(rejection(of_measured(R"({"collective": "allreduce", "algorithm": "rnig"})")),
-            "unknown algorithm \"rnig\" of allreduce in \"measured\"[0]; did you mean \"ring\"?");
+  EXPECT_THAT(rejection(R"({"schema": 1, "measurd": []})"),
+              StartsWith("unknown name \"measurd\" in the file; did you mean \"measured\"? There are "));
+  EXPECT_THAT(rejection(of_links(R"({"taskus": 1})")),
+              StartsWith("unknown name \"taskus\" in \"links\"; did you mean \"task_us\"? There are "));
+  EXPECT_THAT(rejection(of_links(R"({"node": {"latency": 1, "megabytes_per_second": 1}})")),
+              StartsWith("unknown name \"latency\" in node; did you mean \"latency_us\"? There are "));
+  EXPECT_THAT(rejection(of_measured(R"({"collective": "bacst"})")),
+              StartsWith("unknown collective \"bacst\" in \"measured\"[0]; did you mean \"bcast\"? There are "));
+  EXPECT_THAT(
+      rejection(of_measured(R"({"collective": "allreduce", "algorithm": "rnig"})")),
+      StartsWith("unknown algorithm \"rnig\" of allreduce in \"measured\"[0]; did you mean \"ring\"? There are "));
 }
 
 TEST(Tuning, RejectsLinksThatAreNone) {

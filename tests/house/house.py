@@ -41,6 +41,9 @@ operating_system = ["lib/", "strategies/checkpoint/", "strategies/resolvers/",
 longest_file = 400
 longest_algorithm = 150
 
+machine_header = "lib/base/machine.hpp"
+built_in_length = re.compile(r"constexpr std::size_t \w+ = (std::size_t\{\d+\} (\*|<<)|\d{4,})")
+
 include_line = re.compile(r'\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
 unfinished = re.compile(r"\b(TO[D]O|FIX[M]E|XX[X])\b")
 
@@ -163,8 +166,9 @@ def heads(tree):
         mark = "//" if path.endswith((".hpp", ".cpp", ".cu", ".cpp.in", ".hpp.in")) else "#"
         if lines[at:at + 1] != [mark + " SPDX-License-Identifier: Apache-2.0"]:
             yield path, at + 1, f'must be "{mark} SPDX-License-Identifier: Apache-2.0"'
-        # Highway includes the -inl files once for each instruction set.
-        if path.endswith(".hpp") and not path.endswith("-inl.hpp") and "#pragma once" not in lines:
+        # Highway includes the -inl files once for each instruction set; what is precompiled is a main file itself.
+        once = path.endswith(".hpp") and not path.endswith("-inl.hpp") and "/pch/" not in path
+        if once and "#pragma once" not in lines:
             yield path, 1, "has no #pragma once"
 
 
@@ -195,7 +199,21 @@ def algorithms(tree):
         yield "collectives/meson.build", 1, f"lists {path}, which is not there"
 
 
-rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms]
+def machine_lengths(tree):
+    """The lengths at which machines behave otherwise stand in one header, and the documentation says where from."""
+    for path, lines in tree.cpp().items():
+        for number, line in enumerate(lines, 1):
+            if path.startswith("collectives/") and built_in_length.search(line):
+                yield path, number, f"a built-in length belongs into {machine_header}"
+    document = tree.root / "docs" / "performance.md"
+    told = document.read_text(encoding="utf-8") if document.is_file() else ""
+    for number, line in enumerate(tree.files.get(machine_header, []), 1):
+        name = re.match(r"inline constexpr std::size_t (\w+)", line)
+        if name and f"`{name[1]}`" not in told:
+            yield machine_header, number, f"{name[1]} is not in docs/performance.md"
+
+
+rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms, machine_lengths]
 
 
 def violations(root):

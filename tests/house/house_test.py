@@ -29,6 +29,8 @@ good = {
     "tools/chorus_info/plan.hpp": header + '#include "algorithm.hpp"\n',
     "tests/tools/plan_test.cpp": head + '#include "plan.hpp"\n#include <gtest/gtest.h>\n',
     "examples/sum/main.cpp": head + "#include <chorus/bcast.hpp>\n#include <mpi.h>\n",
+    "lib/base/machine.hpp": header + "inline constexpr std::size_t slot_bytes = std::size_t{128} << 10U;\n",
+    "docs/performance.md": "| `slot_bytes` | 128 KiB |\n",
     "scripts/run": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n",
     "scripts/notes": "no script and no source\n",
 }
@@ -143,6 +145,13 @@ class House(unittest.TestCase):
     def test_algorithms_that_are_not_there(self):
         self.expect({"collectives/bcast/ring.cpp": None},
                     "collectives/meson.build:1: lists collectives/bcast/ring.cpp, which is not there")
+
+    def test_lengths_of_machines_stand_in_one_header_and_in_the_documentation(self):
+        for length in ("std::size_t{64} << 10U", "std::size_t{64} * 1024", "4096"):
+            self.expect({"collectives/bcast/line.cpp": head + f"constexpr std::size_t longest = {length};\n"},
+                        "collectives/bcast/line.cpp:2: a built-in length belongs into lib/base/machine.hpp")
+        self.expect({"docs/performance.md": "none\n"},
+                    "lib/base/machine.hpp:3: slot_bytes is not in docs/performance.md")
 
 
 if __name__ == "__main__":

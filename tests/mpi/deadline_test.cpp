@@ -82,7 +82,9 @@ TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
     testing::internal::CaptureStderr();
     const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
     const std::string warned = testing::internal::GetCapturedStderr();
-    expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.3 s", "set the comm"});
+    expect_error(outcome, ErrorCode::timeout,
+                 {fmt::format("on rank {}", comm.rank()), "0.3 s", "in the first call on this communicator"});
+    EXPECT_EQ(outcome.text.find(".cpp:"), std::string::npos) << outcome.text;
     EXPECT_LT(outcome.took.count(), latest_s);
     EXPECT_NE(warned.find("has waited 0.1"), std::string::npos) << warned;
   }

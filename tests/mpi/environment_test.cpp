@@ -48,7 +48,7 @@ TEST(Environment, RefusesValuesThatDoNotParse) {
       {{"CHORUS_TIMEOUT", "-1"}, "number of seconds"},
       {{"CHORUS_TIMEOUT", "5s"}, "number of seconds"},
       {{"CHORUS_STALL_WARNING", "nan"}, "number of seconds"},
-      {{"CHORUS_SHARED_MEMORY", "of"}, "did you mean off?"},
+      {{"CHORUS_SHARED_MEMORY", "of"}, "did you mean \"off\"?"},
       {{"CHORUS_SLOT_BYTES", "1000"}, "from 1k to 64M"},
       {{"CHORUS_SLOT_BYTES", "64"}, "from 1k to 64M"},
       {{"CHORUS_SLOT_BYTES", "large"}, "from 1k to 64M"},

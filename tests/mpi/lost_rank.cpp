@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of which the last rank stops in the middle. Each other rank writes what its next call said, and after what
 // time, into a file: launchers lose output when a rank dies.
-//   lost_rank killed|killed_while_read|killed_while_lending|stopped FOLDER
+//   lost_rank killed|killed_while_read|killed_while_lending|killed_before_another|stopped FOLDER
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
@@ -21,6 +21,8 @@
 namespace {
 
 using namespace std::chrono_literals;
+
+pid_t process_of_rank_1 = 0;
 
 /// The call before which the last rank stops.
 void reduce(const chorus::Communicator& comm) {
@@ -55,6 +57,16 @@ void reduce_lent_data(const chorus::Communicator& comm) {
   for (;;) chorus::allreduce(comm, data, chorus::ReduceOp::max, {.algorithm = "shared"});
 }
 
+/// Rank 1 is a call ahead of rank 0 when it finds the last rank lost, and has ended itself when rank 0 looks.
+void gather_after_rank_1(const chorus::Communicator& comm) {
+  if (comm.rank() == 0) {
+    while (kill(process_of_rank_1, 0) == 0) std::this_thread::sleep_for(1ms);
+  }
+  std::vector<int> data(comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 1);
+  chorus::gather(comm, data, 0);
+  chorus::barrier(comm);
+}
+
 /// Writes how the calls end.
 void report(const chorus::Communicator& comm, const std::string& folder, void (*call)(const chorus::Communicator&)) {
   const auto began = std::chrono::steady_clock::now();
@@ -77,11 +89,14 @@ int main(int argc, char** argv) {
   const bool killed = std::string_view(argv[1]) != "stopped";
   const bool while_read = std::string_view(argv[1]) == "killed_while_read";
   const bool while_lending = std::string_view(argv[1]) == "killed_while_lending";
+  const bool before_another = std::string_view(argv[1]) == "killed_before_another";
   const std::string folder = argv[2];
   const chorus::Communicator comm = chorus::Communicator::world();
   const int last = comm.size() - 1;
   int process = getpid();
   chorus::bcast(comm, std::span<int>(&process, 1), last);
+  process_of_rank_1 = getpid();
+  chorus::bcast(comm, std::span<pid_t>(&process_of_rank_1, 1), 1);
   chorus::barrier(comm);
   if (comm.rank() == 0) std::ofstream(folder + "/pid") << process << '\n';
   if (comm.rank() == last && !while_read && !while_lending) raise(killed ? SIGKILL : SIGSTOP);
@@ -91,10 +106,14 @@ int main(int argc, char** argv) {
       kill(process, SIGCONT);
     }).detach();
   }
-  report(comm, folder, while_read ? gather_long_blocks : while_lending ? reduce_lent_data : reduce);
+  report(comm, folder,
+         while_read       ? gather_long_blocks
+         : while_lending  ? reduce_lent_data
+         : before_another ? gather_after_rank_1
+                          : reduce);
   if (killed) {
-    std::this_thread::sleep_for(2s);  // the others are to see one rank lost
-    _exit(0);                         // MPI_Finalize would wait for it
+    if (!before_another) std::this_thread::sleep_for(2s);  // the others are to see one rank lost
+    _exit(0);                                              // MPI_Finalize would wait for it
   }
   MPI_Finalize();
   return 0;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 
 namespace {
@@ -74,6 +75,8 @@ TEST(ChorusInfoTopology, SaysInOneLineWhatIsWrong) {
     EXPECT_TRUE(output.starts_with("chorus-info: ")) << output;
     EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1) << output;
   }
+  EXPECT_TRUE(
+      run(program + "--input socks:3 2>&1").output.starts_with("chorus-info: --input \"socks:3\": no such file"));
   EXPECT_EQ(run(CHORUS_INFO " 2>/dev/null").exit_code, 2);
   EXPECT_EQ(run(program + "--help").exit_code, 0);
 }
@@ -86,6 +89,23 @@ TEST(ChorusInfoTransports, ShowsThatEveryKindOfSharedMemoryIsShared) {
     EXPECT_NE(output.find("ranks 2, kernels 1, groups that share memory 1"), std::string::npos)
         << kind << ": " << output;
   }
+}
+
+TEST(ChorusInfoTransports, SaysWhyThereAreNoNamedSegmentsAndWhatHelps) {
+  // Open MPI and the UCX of MPICH put files of their own there; MPICH itself takes a page of it.
+  const std::string in_namespace =
+      "OMPI_MCA_btl_vader_backing_directory=/tmp UCX_POSIX_DIR=/tmp unshare -m sh -c 'mount -t tmpfs ";
+  if (run(in_namespace + "none /mnt' 2>&1").exit_code != 0) GTEST_SKIP() << "may not mount";
+  const std::string program = MPIRUN " -n 2 env CHORUS_SHARED_MEMORY=named " CHORUS_INFO " transports 2>&1'";
+  const std::string full = run(in_namespace + "-o size=64k none /dev/shm && " + program).output;
+  EXPECT_TRUE(
+      std::regex_search(full, std::regex("rank 0 on host [^ ]+ cannot make a file of [0-9]+ bytes in /dev/shm, "
+                                         "where (65536|61440) are free: No space left on device; .*--shm-size=.*"
+                                         "remount,size=.*CHORUS_SLOT_BYTES=")))
+      << full;
+  const std::string closed = run(in_namespace + "-o ro none /dev/shm && " + program).output;
+  EXPECT_NE(closed.find("in /dev/shm, where "), std::string::npos) << closed;
+  EXPECT_NE(closed.find("Read-only file system; let the program write there"), std::string::npos) << closed;
 }
 
 TEST(ChorusInfoTransports, SaysWhyThereIsNoSingleCopy) {
@@ -113,10 +133,22 @@ TEST(ChorusInfoExplain, RefusesRanksThatCannotBe) {
   }
 }
 
+TEST(ChorusInfo, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
+  EXPECT_EQ(run(program + "one --two three 2>&1").output,
+            "chorus-info: not understood: one --two three; --help tells more\n");
+  EXPECT_EQ(run(CHORUS_INFO " --two 2>&1").output, "chorus-info: not understood: --two; --help tells more\n");
+}
+
+TEST(ChorusInfo, SaysItsVersion) {
+  const auto [exit_code, output] = run(CHORUS_INFO " --version");
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_TRUE(output.starts_with("chorus-info ")) << output;
+}
+
 TEST(ChorusInfo, NamesTheNearestCommand) {
   const auto [exit_code, output] = run(CHORUS_INFO " topologie 2>&1");
   EXPECT_EQ(exit_code, 2);
-  EXPECT_NE(output.find("there is no command topologie; did you mean topology?"), std::string::npos) << output;
+  EXPECT_NE(output.find("there is no command topologie; did you mean \"topology\"?"), std::string::npos) << output;
 }
 
 TEST(ChorusInfoExplain, SaysWhereTheEnvironmentIsPassedOver) {

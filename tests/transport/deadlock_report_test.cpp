@@ -17,8 +17,8 @@ TEST(GroupByPlace, PutsRanksThatWaitForTheSameOnOneLine) {
 }
 
 TEST(GroupByPlace, LeavesOutTheRanksWithinWhereTheyDiffer) {
-  EXPECT_EQ(group_by_place({{3, "from rank 12 at a.cpp:1"}, {4, "from rank 13 at a.cpp:1"}, {5, "at b.cpp:2"}}),
-            "\n  rank 5: at b.cpp:2\n  ranks 3-4: from rank ... at a.cpp:1");
+  EXPECT_EQ(group_by_place({{3, "from rank 12 at b.cpp:1"}, {4, "from rank 13 at b.cpp:1"}, {5, "at a.cpp:2"}}),
+            "\n  ranks 3-4: from rank ... at b.cpp:1\n  rank 5: at a.cpp:2");
 }
 
 TEST(GroupByPlace, SaysNothingOfNobody) { EXPECT_EQ(group_by_place({}), ""); }

@@ -22,8 +22,8 @@ TEST(MismatchReport, NamesNoAlgorithmWhereTheCallsDiffer) {
 
 TEST(MismatchReport, NamesTheAlgorithmsWhereNothingElseDiffers) {
   EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 2)}, {2, an_allreduce(4, 2)}}, name_of),
-            "\n  ranks 1-2: allreduce of 4 float32 by sum (algorithm line)"
-            "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)");
+            "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)"
+            "\n  ranks 1-2: allreduce of 4 float32 by sum (algorithm line)");
 }
 
 TEST(MismatchReport, NamesWhatTheCallsAreFor) {
@@ -33,16 +33,16 @@ TEST(MismatchReport, NamesWhatTheCallsAreFor) {
   second.purpose = 8;
   const PurposeText text = [](std::uint32_t number) { return "task " + std::to_string(number); };
   EXPECT_EQ(mismatch_report({{0, first}, {1, second}, {2, an_allreduce(4, 1)}}, name_of, text),
-            "\n  rank 2: allreduce of 4 float32 by sum\n  rank 0: task 7: allreduce of 4 float32 by sum"
-            "\n  rank 1: task 8: allreduce of 4 float32 by sum");
+            "\n  rank 0: task 7: allreduce of 4 float32 by sum\n  rank 1: task 8: allreduce of 4 float32 by sum"
+            "\n  rank 2: allreduce of 4 float32 by sum");
 }
 
 TEST(MismatchReport, SaysWhoHasNotArrived) {
   EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 1)}, {2, std::nullopt}}, name_of),
             "\n  ranks 0-1: allreduce of 4 float32 by sum\n  rank 2: not arrived");
   EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 2)}, {2, std::nullopt}}, name_of),
-            "\n  rank 1: allreduce of 4 float32 by sum (algorithm line)"
-            "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)\n  rank 2: not arrived");
+            "\n  rank 0: allreduce of 4 float32 by sum (algorithm ring)"
+            "\n  rank 1: allreduce of 4 float32 by sum (algorithm line)\n  rank 2: not arrived");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -44,6 +45,13 @@ TEST(Segment, WithANameLeavesNothingBehind) {
   const std::string path = segment->address().name.data();
   segment.reset();
   EXPECT_NE(access(path.c_str(), F_OK), 0) << path;
+}
+
+TEST(Segment, WithANameIsRefusedWithTheReasonWhereThereIsNoRoom) {
+  const std::size_t room = Segment::room_for_named();
+  EXPECT_GT(room, length);
+  EXPECT_EQ(Segment::make_named(std::size_t{1} << 52U), nullptr);
+  EXPECT_TRUE(errno == ENOSPC || errno == EFBIG) << errno;
 }
 
 TEST(Segment, IsNotTakenForAnother) {

@@ -30,13 +30,15 @@ struct Outcome {
   std::string text;
 };
 
-/// Runs `body` with every rank's communicator and gives how it ended, by rank.
+/// Runs `body` with every rank's communicator, which lasts until all have ended, and gives how it ended, by rank.
 std::vector<Outcome> run(ThreadWorld& world, const std::function<void(const Communicator&)>& body) {
   std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks()));
+  std::vector<std::optional<Communicator>> communicators(outcomes.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < world.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
-      const Communicator communicator = world.communicator(rank);
+      const Communicator& communicator =
+          communicators[static_cast<std::size_t>(rank)].emplace(world.communicator(rank));
       Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
       try {
         body(communicator);

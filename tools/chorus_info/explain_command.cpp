@@ -27,8 +27,7 @@ struct Options {
 
 Collective parse_collective(const std::string& text) {
   if (const auto collective = collective_named(text)) return *collective;
-  throw UserError(fmt::format("no collective is called {}; did you mean {}? There are {}", text,
-                              nearest(text, collective_names()), chorus::joined(collective_names())));
+  throw UserError(fmt::format("no collective is called {}; {}", text, suggestion(text, collective_names())));
 }
 
 /// float32, as chorus-bench: `bytes` are the whole input of a reduce_scatter_block, one rank's block elsewhere.

@@ -41,13 +41,13 @@ std::string unknown_command(std::string_view word) {
   std::vector<std::string_view> names;
   for (const Command& command : commands) names.emplace_back(command.name);
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return {};
-  return fmt::format("there is no command {}; did you mean {}? There are {}", word, chorus::nearest(word, names),
-                     chorus::joined(names));
+  return fmt::format("there is no command {}; {}", word, chorus::suggestion(word, names));
 }
 
 int run(const chorus::Communicator& world, int argc, char** argv) {
   CLI::App app("Shows what chorus knows about machines and ranks. Runs alone or under mpirun.");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "chorus-info " CHORUS_VERSION);
   Action action;
   for (const Command& command : commands) {
     CLI::App* subcommand = app.add_subcommand(command.name, command.description);
@@ -66,6 +66,9 @@ int run(const chorus::Communicator& world, int argc, char** argv) {
     return EXIT_SUCCESS;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error, speaks ? std::cout : silent);  // --help
+    std::string unknown;  // which CLI11 says in the reverse order
+    for (const std::string& word : app.remaining(true)) unknown += " " + word;
+    if (!unknown.empty()) return refuse(fmt::format("not understood:{}; --help tells more", unknown));
     return refuse(fmt::format("{}; --help tells more", error.what()));
   } catch (const chorus::info::UserError& error) {
     return refuse(error.what());

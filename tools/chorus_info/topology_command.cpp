@@ -33,10 +33,10 @@ Survey survey_described(const std::string& input) {
     survey.title = input;
     return survey;
   } catch (const Error& error) {
-    std::string_view message = error.what();
-    if (constexpr std::string_view sender = "chorus: "; message.starts_with(sender))
-      message.remove_prefix(sender.size());
-    throw UserError(std::string(message));
+    // Its message goes on with the name of the argument, which is that of the option.
+    constexpr std::string_view function = "Topology::described_by: ";
+    const std::string& message = error.message();
+    throw UserError(message.starts_with(function) ? "--" + message.substr(function.size()) : message);
   }
 }
 

@@ -184,7 +184,7 @@ class CHORUS_API StrategyExtended {
   /// call(i) in the update context of each of `components` components; what they return, in their order.
   template <class Call>
   auto update_each(std::size_t components, const Call& call) const;
-  [[noreturn]] void reject_variable(const std::string& name, const Strategy& owner) const;
+  [[noreturn]] void reject_variable(const char* function, const std::string& name, const Strategy& owner) const;
   void check_placed(const char* function) const;
   void check_non_slot(const NonSlotDevices& where) const;
   static void check_iterations(int iterations);

@@ -30,7 +30,8 @@ requires(!std::same_as<T, bool> && !detail::is_complex<T>)
     [[nodiscard]] Dataset<std::vector<T>> make_csv_dataset(std::vector<std::string> files, CsvOptions options = {}) {
   using Stage = detail::FilesStage<std::vector<T>>;
   const auto open = [options](const std::string& file) -> std::unique_ptr<detail::Cursor<std::vector<T>>> {
-    return std::make_unique<detail::CsvRows<T>>(std::make_unique<detail::Lines>(file), file, options);
+    return std::make_unique<detail::CsvRows<T>>(std::make_unique<detail::Lines>(file, "make_csv_dataset"), file,
+                                                options);
   };
   return Dataset<std::vector<T>>(std::make_shared<const Stage>(std::move(files), open));
 }

@@ -72,11 +72,12 @@ requires((Leaf<T> || detail::is_indexed_slices<T>)&&...) class GradientAccumulat
   }
   template <Leaf U>
   static void add_elements(IndexedSlices<U>& sum, const IndexedSlices<U>& gradient) {
-    detail::check_slices(SlicesRef(sum), "GradientAccumulator");
-    detail::check_slices(detail::slices_to_read(gradient), "GradientAccumulator");
+    detail::check_slices(SlicesRef(sum), "GradientAccumulator::add");
+    detail::check_slices(detail::slices_to_read(gradient), "GradientAccumulator::add");
     if (sum.dense_shape != gradient.dense_shape) {
       detail::reject_accumulated("slices of a tensor of shape " + to_string(gradient.dense_shape) +
-                                 " after those of one of shape " + to_string(sum.dense_shape));
+                                 " after those of one of shape " + to_string(sum.dense_shape) +
+                                 ": give the gradients of the same variables each time");
     }
     detail::add_slices(SlicesRef(sum), detail::slices_to_read(gradient));
   }
@@ -86,7 +87,8 @@ requires((Leaf<T> || detail::is_indexed_slices<T>)&&...) class GradientAccumulat
     const Shape shape = Traits::shape(gradient);
     if (shape != Traits::shape(sum)) {
       detail::reject_accumulated("a gradient of shape " + to_string(shape) + " after one of shape " +
-                                 to_string(Traits::shape(sum)));
+                                 to_string(Traits::shape(sum)) +
+                                 ": give the gradients of the same variables each time");
     }
     const std::size_t count = element_count(shape);
     for (std::size_t i = 0; i < count; ++i) Traits::data(sum)[i] += Traits::data(gradient)[i];

@@ -51,11 +51,11 @@ inline constexpr bool is_gradient_of<IndexedSlices<T>, T> = true;
 namespace detail {
 template <Leaf T>
 void check_gradient(const Variable<T>& variable, const T& gradient) {
-  variable.check_shape(gradient);
+  variable.check_shape("apply_gradients", gradient);
 }
 template <Leaf T>
 void check_gradient(const Variable<T>& variable, const IndexedSlices<T>& gradient) {
-  variable.check_slices(gradient, "apply_gradients");
+  variable.check_slices("apply_gradients", gradient);
 }
 }  // namespace detail
 

@@ -47,7 +47,7 @@ enum class VariableWrite : std::uint8_t {
   scatter_max,
   scatter_update
 };
-/// The name of the function, "assign_add".
+/// The name of the function, "Variable::assign_add".
 [[nodiscard]] CHORUS_API const char* name(VariableWrite write) noexcept;
 
 /// One such call. Those who make it together compare it with what the collectives are that it is made of, and are told

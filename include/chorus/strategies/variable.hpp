@@ -75,7 +75,7 @@ class Variable {
   /// Throws   Error{wrong_context} in the scope of another strategy, and where it is synchronised on read without an
   ///          aggregation.
   [[nodiscard]] const T& value() const {
-    const auto access = core().access();
+    const auto access = core().access("Variable::value");
     if (access.side != Side::cross || !core().on_read()) return component(access.component);
     Components components = state_->components;
     ReplicaTensors tensors;
@@ -101,7 +101,7 @@ class Variable {
   void assign_sub(T value) const { add(std::move(value), -1); }
   /// Each replica's component gets its own value. Outside of the replicas.
   void assign(const PerReplica<T>& values) const {
-    write_own(values, [](T& component, const T& given) { component = given; });
+    write_own(VariableWrite::assign, values, [](T& component, const T& given) { component = given; });
   }
   /// The same for adding and subtracting.
   void assign_add(const PerReplica<T>& values) const { add(values, 1); }
@@ -153,24 +153,18 @@ class Variable {
   /// components equal but that the functions do the same. Elsewhere for each component.
   template <std::invocable<T&> Function>
   void update(const Function& function) const {
-    const auto access = core().access();
-    if (access.side == Side::cross) {
-      for (T& each : state_->components) function(each);
-      return;
-    }
-    if (access.side == Side::replica) core().meet_where_shared();
-    if (access.writes) function(component(access.component));
-    if (access.side == Side::replica) core().meet_where_shared();
+    update(core().access("Variable::update"), function);
   }
 
-  /// Throws   Error{invalid_argument} where `value` has another shape.
-  void check_shape(const T& value) const {
-    core().check_shape(LeafTraits<T>::shape(component(core().access().component)), LeafTraits<T>::shape(value));
+  /// Throws   Error{invalid_argument} where `value` has another shape, which `caller` is told.
+  void check_shape(const char* caller, const T& value) const {
+    core().check_shape(caller, LeafTraits<T>::shape(component(core().access(caller).component)),
+                       LeafTraits<T>::shape(value));
   }
   /// Throws   Error{invalid_argument} where `slices` are none of a tensor of its shape.
-  void check_slices(const IndexedSlices<T>& slices, const std::string& what) const {
-    core().check_slices(LeafTraits<T>::shape(component(core().access().component)), detail::slices_to_read(slices),
-                        what);
+  void check_slices(const char* caller, const IndexedSlices<T>& slices) const {
+    core().check_slices(caller, LeafTraits<T>::shape(component(core().access(caller).component)),
+                        detail::slices_to_read(slices));
   }
   /// Its number, from 1: that of no other variable of this process, and the same on all workers. For optimizers.
   [[nodiscard]] std::uint32_t number() const noexcept { return core().number(); }
@@ -197,6 +191,17 @@ class Variable {
   [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
+  template <class Function>
+  void update(const detail::VariableCore::Access& access, const Function& function) const {
+    if (access.side == Side::cross) {
+      for (T& each : state_->components) function(each);
+      return;
+    }
+    if (access.side == Side::replica) core().meet_where_shared();
+    if (access.writes) function(component(access.component));
+    if (access.side == Side::replica) core().meet_where_shared();
+  }
+
   /// component += sign * given.
   static void add_to(T& component, const T& given, int sign) {
     ScalarOf<T>* const to = LeafTraits<T>::data(component);
@@ -206,40 +211,43 @@ class Variable {
       to[i] = static_cast<ScalarOf<T>>(sign > 0 ? to[i] + from[i] : to[i] - from[i]);
     }
   }
-  void check_adds() const {
+  void check_adds(VariableWrite how) const {
     static_assert(!std::same_as<T, bool>, "bool has no sum: assign it, or take an integer");
-    if (core().access().side == Side::cross && core().on_read()) core().check_may_add();
+    const char* const function = chorus::name(how);
+    if (core().access(function).side == Side::cross && core().on_read()) core().check_may_add(function);
   }
+  static VariableWrite adding(int sign) { return sign > 0 ? VariableWrite::assign_add : VariableWrite::assign_sub; }
   void add(T value, int sign) const {
-    check_adds();
-    const VariableWrite how = sign > 0 ? VariableWrite::assign_add : VariableWrite::assign_sub;
+    const VariableWrite how = adding(sign);
+    check_adds(how);
     write(how, std::move(value), [sign](T& component, const T& given) { add_to(component, given, sign); });
   }
   void add(const PerReplica<T>& values, int sign) const {
-    check_adds();
-    write_own(values, [sign](T& component, const T& given) { add_to(component, given, sign); });
+    check_adds(adding(sign));
+    write_own(adding(sign), values, [sign](T& component, const T& given) { add_to(component, given, sign); });
   }
 
   template <class Join>
   void scatter(VariableWrite how, IndexedSlices<T> slices, const Join& join) const {
     core().check_may_scatter(how);
-    check_slices(slices, chorus::name(how));
-    if (core().access().side == Side::replica) core().aggregate(SlicesRef(slices), how);
-    update([&](T& component) {
+    const auto access = core().access(chorus::name(how));
+    check_slices(chorus::name(how), slices);
+    if (access.side == Side::replica) core().aggregate(SlicesRef(slices), how);
+    update(access, [&](T& component) {
       detail::join_slices(component, slices,
                           [&](auto& to, const auto& by) { to = static_cast<ScalarOf<T>>(join(to, by)); });
     });
   }
 
   /// Makes `total` what each component of a variable synchronised on read gets, so that a read gives `total`.
-  void split(T& total) const {
+  void split(const char* function, T& total) const {
     const int parts = core().parts();
     ScalarOf<T>* const elements = LeafTraits<T>::data(total);
     const std::size_t count = parts == 1 ? 0 : element_count(LeafTraits<T>::shape(total));
     for (std::size_t i = 0; i < count; ++i) {
       if constexpr (std::integral<ScalarOf<T>>) {
         using Wide = std::common_type_t<ScalarOf<T>, int>;
-        if (static_cast<Wide>(elements[i]) % static_cast<Wide>(parts) != 0) core().reject_remainder();
+        if (static_cast<Wide>(elements[i]) % static_cast<Wide>(parts) != 0) core().reject_remainder(function);
         elements[i] = static_cast<ScalarOf<T>>(static_cast<Wide>(elements[i]) / static_cast<Wide>(parts));
       } else {
         using Divisor = std::conditional_t<sizeof(ScalarOf<T>) == 2, float, ScalarOf<T>>;
@@ -251,10 +259,11 @@ class Variable {
   /// `apply(component, value)` to every component that this call means, the value aggregated.
   template <class Apply>
   void write(VariableWrite how, T value, const Apply& apply) const {
-    const auto access = core().access();
-    check_shape(value);
+    const char* const function = chorus::name(how);
+    const auto access = core().access(function);
+    check_shape(function, value);
     if (access.side == Side::cross) {
-      if (core().on_read()) split(value);
+      if (core().on_read()) split(function, value);
       for (T& each : state_->components) apply(each, value);
       return;
     }
@@ -269,10 +278,10 @@ class Variable {
 
   /// `apply(component, value)` to each component with the value of its own replica. Outside of the replicas.
   template <class Apply>
-  void write_own(const PerReplica<T>& values, const Apply& apply) const {
-    core().check_outside();
+  void write_own(VariableWrite how, const PerReplica<T>& values, const Apply& apply) const {
+    core().check_outside(chorus::name(how));
     const PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
-    for (const T& each : given.values()) check_shape(each);
+    for (const T& each : given.values()) check_shape(chorus::name(how), each);
     for (int i = 0; i < core().components(); ++i) apply(component(i), given[static_cast<std::size_t>(i)]);
   }
 
@@ -312,14 +321,15 @@ auto StrategyExtended::update_each(std::size_t components, const Call& call) con
 template <Leaf T, class Function, class... Args>
 auto StrategyExtended::update(const Variable<T>& variable, Function&& function, Args&&... args) {
   check_update("StrategyExtended::update");
-  if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
+  if (!variable_created_in_scope(variable))
+    reject_variable("StrategyExtended::update", variable.name(), variable.strategy());
   const auto update_components = [&](const auto&... all) {
     check_arguments("StrategyExtended::update", all...);
     return update_each(variable.components().size(), [&](int i) {
       return std::invoke(function, variable.components()[static_cast<std::size_t>(i)], detail::component_of(all, i)...);
     });
   };
-  return detail::update_for_all(update_components, CallSite{"StrategyExtended::update", 0},
+  return detail::update_for_all(update_components, CallSite{.file = "StrategyExtended::update"},
                                 std::forward<Args>(args)...);
 }
 
@@ -339,13 +349,14 @@ auto StrategyExtended::update_non_slot(const NonSlotDevices& where, Function&& f
     return update_each(places,
                        [&]([[maybe_unused]] int i) { return std::invoke(function, detail::component_of(all, i)...); });
   };
-  return detail::update_for_all(update_places, CallSite{"StrategyExtended::update_non_slot", 0},
+  return detail::update_for_all(update_places, CallSite{.file = "StrategyExtended::update_non_slot"},
                                 std::forward<Args>(args)...);
 }
 
 template <Leaf T>
 const T& StrategyExtended::read_var(const Variable<T>& variable) const {
-  if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
+  if (!variable_created_in_scope(variable))
+    reject_variable("StrategyExtended::read_var", variable.name(), variable.strategy());
   return variable.value();
 }
 
@@ -356,7 +367,8 @@ std::optional<Variable<T>> StrategyExtended::value_container(const T& component)
 
 template <Leaf T>
 ContextGuard StrategyExtended::colocate_vars_with(const Variable<T>& variable) {
-  if (!variable_created_in_scope(variable)) reject_variable(variable.name(), variable.strategy());
+  if (!variable_created_in_scope(variable))
+    reject_variable("StrategyExtended::colocate_vars_with", variable.name(), variable.strategy());
   check_update("StrategyExtended::colocate_vars_with");
   if (current_context().replica != nullptr) return ContextGuard(current_context());
   return strategy_->scope();

@@ -313,13 +313,14 @@ TEST(Checkpoint, IsRefusedInAReplicaAndInAnotherScope) {
     const auto scope = strategy.scope();
     checkpoint.emplace(Checkpoint{Variable<double>(0)});
   }
-  expect_error(ErrorCode::wrong_context, "Checkpoint::save: called in a replica",
+  expect_error(ErrorCode::wrong_context, "Checkpoint::save: called in replica ",
                [&] { strategy.run([&] { checkpoint->save(scratch.path("saved")); }); });
-  expect_error(ErrorCode::wrong_context, "Checkpoint::restore: called in a replica",
+  expect_error(ErrorCode::wrong_context, "Checkpoint::restore: called in replica ",
                [&] { strategy.run([&] { checkpoint->restore(scratch.path("saved")); }); });
   MirroredStrategy other = mirrored(1);
   const auto scope = other.scope();
-  expect_error(ErrorCode::wrong_context, "in the scope of", [&] { checkpoint->save(scratch.path("saved")); });
+  expect_error(ErrorCode::wrong_context, "and is called in the scope of another mirrored strategy",
+               [&] { checkpoint->save(scratch.path("saved")); });
   EXPECT_FALSE(std::filesystem::exists(scratch.path("saved")));
 }
 
@@ -340,7 +341,7 @@ TEST(Checkpoint, IsMadeOfWhatCanBeKeptTogether) {
   rejects("\"v\" belongs to the default strategy and \"w\" to the mirrored", [&] {
     Checkpoint{v, {"w", Variable<int>(0)}};
   });
-  rejects("the step -1 is negative", [&] { Checkpoint{Variable<int>(0)}.save("nowhere", -1); });
+  rejects("Checkpoint::save: the step -1 is negative: give", [&] { Checkpoint{Variable<int>(0)}.save("nowhere", -1); });
 }
 
 }  // namespace

@@ -131,7 +131,8 @@ TEST(CheckInSync, IsForOneStrategy) {
   };
   const Variable<int> v = make(strategy);
   const Variable<int> w = make(other);
-  expect_error(ErrorCode::invalid_argument, "\"v\" belongs to the mirrored strategy", [&] { check_in_sync(v, w); });
+  expect_error(ErrorCode::invalid_argument, "is checked with those of another mirrored strategy (a second object",
+               [&] { check_in_sync(v, w); });
   const auto scope = other.scope();
   expect_error(ErrorCode::invalid_argument, "\"v\" belongs to the mirrored strategy", [&] { check_in_sync(v); });
 }

@@ -120,7 +120,10 @@ TEST(Context, Case13_ASetStrategyMixesWithNoOther) {
   MirroredStrategy first = mirrored(1);
   MirroredStrategy second = mirrored(1);
   set_strategy(&first);
-  expect_error(ErrorCode::wrong_context, "mixing", [&] { std::ignore = second.scope(); });
+  expect_error(ErrorCode::wrong_context,
+               "Strategy::scope: mixing different strategy objects: the mirrored strategy is used in the scope of "
+               "another mirrored strategy (a second object of its kind): leave that scope first",
+               [&] { std::ignore = second.scope(); });
   { const auto scope = first.scope(); }
   set_strategy(nullptr);
 }

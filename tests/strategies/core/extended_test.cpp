@@ -112,7 +112,8 @@ TEST(Extended, CallsOfTheLowerLevelAreThoseOfTheStrategy) {
       1, {.synchronization = VariableSynchronization::on_read, .aggregation = VariableAggregation::sum});
   EXPECT_EQ(strategy.extended().read_var(on_read), 2) << "the sum of both components";
   EXPECT_EQ(strategy.run([&] { return strategy.extended().read_var(on_read); })[1], 1);
-  expect_error(ErrorCode::invalid_argument, "belongs to the mirrored strategy",
+  expect_error(ErrorCode::invalid_argument,
+               "StrategyExtended::read_var: called on the mirrored strategy with the variable",
                [&] { std::ignore = other.extended().read_var(v); });
 }
 

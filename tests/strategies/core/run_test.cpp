@@ -166,6 +166,17 @@ TEST_P(WithSeveralReplicas, Case35_DifferentFunctionsAreRefusedWithTheirPlaces) 
   }
 }
 
+TEST_P(WithSeveralReplicas, Case35_SoAreThoseOnOneLineWithTheirColumns) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto nothing = [](Strategy&) {};
+  const auto different = [&] {
+    ReplicaContext& replica = *get_replica_context();
+    return id() == last() ? replica.merge_call(nothing) : replica.merge_call(nothing);
+  };
+  expect_error(ErrorCode::mismatch, "run_test.cpp:" + std::to_string(__LINE__ - 2) + ":",
+               [&] { strategy.run(different); });
+}
+
 TEST_P(WithReplicas, Case37_AMergeCallMayBeInALoop) {
   MirroredStrategy strategy = mirrored(replicas());
   int calls = 0;

@@ -55,7 +55,8 @@ TEST_P(WithReplicas, Case116_WhatReplicasAssignIsAggregated) {
 TEST_P(WithSeveralReplicas, Case117_WithoutAnAggregationReplicasCannotWrite) {
   MirroredStrategy strategy = mirrored(replicas());
   const Variable<float> v = variable_of(strategy, Aggregation::none, 3);
-  expect_error(ErrorCode::wrong_context, "no aggregation", [&] { strategy.run([&] { v.assign(1); }); });
+  expect_error(ErrorCode::wrong_context, "Variable::assign of \"v\" in replica",
+               [&] { strategy.run([&] { v.assign(1); }); });
   EXPECT_THAT(v.components(), Each(3));
 }
 
@@ -199,10 +200,13 @@ TEST(Variable, Case131_BelongsToOneStrategy) {
   const Variable<float> v = variable_of(mine, Aggregation::sum);
   EXPECT_TRUE(mine.extended().variable_created_in_scope(v));
   EXPECT_FALSE(other.extended().variable_created_in_scope(v));
-  expect_error(ErrorCode::invalid_argument, "belongs to",
+  expect_error(ErrorCode::invalid_argument, "which belongs to another mirrored strategy (a second object of its kind)",
                [&] { std::ignore = other.extended().colocate_vars_with(v); });
   const auto scope = other.scope();
-  expect_error(ErrorCode::wrong_context, "belongs to", [&] { std::ignore = v.value(); });
+  expect_error(ErrorCode::wrong_context,
+               "Variable::value of \"v\": it belongs to the mirrored strategy and is used in the scope of another "
+               "mirrored strategy",
+               [&] { std::ignore = v.value(); });
 }
 
 TEST_P(WithSeveralReplicas, Case134_ReplicasMakeTheSameVariables) {
@@ -221,10 +225,9 @@ TEST_P(WithSeveralReplicas, Case134_AReplicaThatMakesNoneIsNamed) {
   const auto one_skips = [] {
     if (id() != last()) std::ignore = Variable<float>(0, {.name = "w"});
   };
-  expect_error(
-      ErrorCode::mismatch,
-      "replica 0 to the making of a variable, replica " + std::to_string(last()) + " to the end of the function",
-      [&] { strategy.run(one_skips); });
+  expect_error(ErrorCode::mismatch,
+               "replica 0 to Variable::Variable, replica " + std::to_string(last()) + " to the end of the function",
+               [&] { strategy.run(one_skips); });
   EXPECT_THAT(strategy.run([] { return Variable<float>(4).value(); }).values(), Each(4)) << "works again";
 }
 

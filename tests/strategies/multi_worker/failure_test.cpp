@@ -104,7 +104,7 @@ TEST_P(MultiWorker, Case86_WorkersWithDifferentNumbersOfReplicasAreRefused) {
     setup.devices = some_devices(GetParam() + (job_rank() == 1 ? 1 : 0));
     const MultiWorkerMirroredStrategy unequal(Communicator::world(), std::move(setup));
   };
-  expect_error(ErrorCode::invalid_argument, "give every rank as many", make);
+  expect_error(ErrorCode::invalid_argument, "as many devices on every rank", make);
 }
 
 TEST_P(MultiWorker, TheTimeoutOfARunHoldsForAllThatWorkersWaitForInIt) {

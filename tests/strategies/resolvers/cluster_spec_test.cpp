@@ -59,7 +59,8 @@ TEST(ClusterSpec, NamesTheJobsThatThereAre) {
 
 TEST(ClusterSpec, RejectsWhatIsNoTask) {
   const auto make = [](ClusterSpec::Jobs jobs) { return [jobs] { static_cast<void>(ClusterSpec(jobs)); }; };
-  test::expect_rejection(ErrorCode::invalid_argument, {"no name"}, make({{"", {"a"}}}));
+  test::expect_rejection(ErrorCode::invalid_argument, {"ClusterSpec: the name of a job is empty: give it one"},
+                         make({{"", {"a"}}}));
   test::expect_rejection(ErrorCode::invalid_argument, {"task 1 of job \"ps\"", "address is empty"},
                          make({{"ps", {"a", ""}}}));
   test::expect_rejection(ErrorCode::invalid_argument, {"task -1 of job \"ps\"", "below 0"},

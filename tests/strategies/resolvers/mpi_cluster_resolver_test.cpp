@@ -100,7 +100,8 @@ TEST_F(MpiResolver, EveryRankIsToldWhatIsWrongWithOne) {
                  const MpiClusterResolver resolver(all_);
                  static_cast<void>(startup_line("mirrored", resolver, all_, 1 + job_rank() / 2, none));
                }),
-               ErrorCode::invalid_argument, {"rank 0 has 1 local replicas, but rank 2 has 2"});
+               ErrorCode::invalid_argument,
+               {"startup_line: rank 0 has 1 local replica, but rank 2 has 2", "as many devices on every rank"});
   EXPECT_NE(startup_line("mirrored", MpiClusterResolver(all_), all_, 1, none), "");
 }
 

@@ -129,7 +129,8 @@ TEST(SlurmClusterResolver, TasksPerNodeCanBeGiven) {
   Values values = step("2", "4", "n[1-2]", "1");
   EXPECT_EQ(resolver_of(values, {.tasks_per_node = 2}).master(), "grpc://n2:8888");
   EXPECT_EQ(resolver_of(values, {.tasks_on_host = {{"n1", 3}, {"n2", 1}}}).master(), "grpc://n1:8890");
-  expect_bad(ErrorCode::invalid_argument, values, {"lacks host n2"}, {.tasks_on_host = {{"n1", 4}}});
+  expect_bad(ErrorCode::invalid_argument, values, {"lacks host n2: give its number of tasks"},
+             {.tasks_on_host = {{"n1", 4}}});
   expect_bad(ErrorCode::invalid_argument, values, {"both given"}, {.tasks_per_node = 2, .tasks_on_host = {{"n1", 4}}});
   expect_bad(ErrorCode::invalid_argument, values, {"-1 tasks on a host"}, {.tasks_on_host = {{"n1", 5}, {"n2", -1}}});
   expect_bad(ErrorCode::invalid_environment, values, {"6 tasks in all"}, {.tasks_per_node = 3});

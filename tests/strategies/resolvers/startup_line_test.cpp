@@ -107,7 +107,7 @@ TEST(Agreement, NamesTheRanksThatDiffer) {
   expect_disagreement(reports, {"ranks 0 and 1 know different clusters", "TF_CONFIG"});
   reports = two_ranks();
   reports[1].replicas = 3;
-  expect_disagreement(reports, {"rank 0 has 2 local replicas, but rank 1 has 3"});
+  expect_disagreement(reports, {"startup_line: rank 0 has 2 local replicas, but rank 1 has 3: give"});
   reports = two_ranks();
   reports[1].id = 0;
   expect_disagreement(reports, {"ranks 0 and 1 are the same worker, number 0"});
@@ -126,9 +126,9 @@ TEST(Agreement, MpiMustRunAsManyRanksAsThereAreWorkers) {
 TEST(Agreement, EveryRankGetsTheObjectionOfOne) {
   std::vector<RankReport> reports = two_ranks();
   reports[1] = report_of(resolver_of({{"worker", {"a", "b"}}}, "worker", 7), 2);
-  expect_disagreement(reports, {"rank 1: worker_count: task 7"});
+  expect_disagreement(reports, {"startup_line: on rank 1: worker_count: task 7", "give the task of this process"});
   reports[1] = report_of(resolver_of({{"worker", {"a", "b"}}}, "worker", 1), 0);
-  expect_disagreement(reports, {"rank 1", "0 local replicas"});
+  expect_disagreement(reports, {"startup_line: on rank 1: local_replicas is 0: give 1 or more"});
   reports[1].object(std::string(5000, 'x'));
   expect_disagreement(reports, {"rank 1: xxx"});
 }

@@ -59,7 +59,8 @@ TEST(UnionResolver, Case180_AnIndexOf0ThatIsSaidCounts) {
 }
 
 TEST(UnionResolver, NeedsResolvers) {
-  test::expect_rejection(ErrorCode::invalid_argument, {"no resolver"}, [] { const UnionResolver none({}); });
+  test::expect_rejection(ErrorCode::invalid_argument, {"UnionResolver: resolvers is empty: give one"},
+                         [] { const UnionResolver none({}); });
   test::expect_rejection(ErrorCode::invalid_argument, {"resolver 1 is a null pointer"}, [] {
     const UnionResolver none({simple({}), nullptr});
   });

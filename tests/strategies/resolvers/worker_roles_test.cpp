@@ -29,7 +29,7 @@ TEST(WorkerRoles, Case178_WhatIsNotInTheClusterIsAnError) {
   expect_bad(without_chief, ClusterTask{"worker", -1}, {"task -1"});
   expect_bad(without_chief, ClusterTask{"chief", 0}, {"task 0 of type chief", "has 0"});
   expect_bad(without_chief, ClusterTask{"evaluator", 1}, {"task 1 of type evaluator"});
-  expect_bad(without_chief, ClusterTask{"foo", 0}, {"\"foo\"", "expected chief, worker, ps or evaluator"});
+  expect_bad(without_chief, ClusterTask{"foo", 0}, {"\"foo\"", "give chief, worker, ps or evaluator"});
   expect_bad(without_chief, std::nullopt, {"not known", "type and index"});
   expect_bad(ClusterSpec(), ClusterTask{"foo", 0}, {"\"foo\""});
 }
@@ -44,7 +44,8 @@ TEST(WorkerRoles, Case178_AServerComputesWithNobody) {
 }
 
 TEST(WorkerRoles, ClustersThatCannotBe) {
-  expect_bad(ClusterSpec({{"chief", {"a", "b"}}}), ClusterTask{"chief", 0}, {"2 tasks of type chief", "at most one"});
+  expect_bad(ClusterSpec({{"chief", {"a", "b"}}}), ClusterTask{"chief", 0},
+             {"2 tasks of type chief", "give it one at most"});
   expect_bad(ClusterSpec({{"evaluator", {"a", "b"}}}), ClusterTask{"evaluator", 0}, {"2 tasks of type evaluator"});
   expect_bad(ClusterSpec({{"worker", {"a"}}, {"foo", {"b"}}}), ClusterTask{"worker", 0}, {"a job \"foo\""});
 }

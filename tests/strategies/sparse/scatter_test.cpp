@@ -137,20 +137,21 @@ TEST(Scatter, WrongSlicesAreToldWithTheVariableAndTheReplica) {
   const Variable<List> v = variable_of(strategy, Aggregation::sum);
   expect_error(
       ErrorCode::invalid_argument,
-      "Variable \"v\": scatter_sub: slices with the index 3 (number 1 of them) of a tensor of 3 rows: give indices "
+      "Variable::scatter_sub of \"v\": slices with the index 3 (number 1 of them) of a tensor of 3 rows: give indices "
       "from 0 to 2",
       [&] {
         v.scatter_sub(slices_of_three({0, 3}, {1, 1}));
       });
-  expect_error(ErrorCode::invalid_argument, "Variable \"v\": scatter_add in replica 1: slices with the index -2",
+  expect_error(ErrorCode::invalid_argument, "Variable::scatter_add of \"v\" in replica 1: slices with the index -2",
                [&] { strategy.run([&] { v.scatter_add(slices_of_three({-2 * id()}, {1})); }); });
   expect_error(ErrorCode::invalid_argument, "slices of a tensor of shape (10) for a variable of shape (3)",
                [&] { v.scatter_add(list_slices({0}, {1})); });
   const auto scope = strategy.scope();
   const Variable<Table> table(Table({4, 2}), {.name = "table"});
-  expect_error(ErrorCode::invalid_argument, "\"table\": scatter_add: slices with values of shape (1, 3)", [&] {
-    table.scatter_add({Table({1, 3}), {0}, {4, 2}});
-  });
+  expect_error(ErrorCode::invalid_argument, "Variable::scatter_add of \"table\": slices with values of shape (1, 3)",
+               [&] {
+                 table.scatter_add({Table({1, 3}), {0}, {4, 2}});
+               });
   EXPECT_THAT(v.components(), Each(ElementsAre(2, 1, 1)));
 }
 

@@ -119,7 +119,7 @@ TEST(SparseOptimizers, WrongGradientsAreRefused) {
   const auto scope = strategy.scope();
   const Variable<List> v(List(3, 0.0F), {.name = "v"});
   Sgd optimizer{std::tuple{v}};
-  expect_error(ErrorCode::invalid_argument, "Variable \"v\": apply_gradients in replica",
+  expect_error(ErrorCode::invalid_argument, "apply_gradients of \"v\" in replica",
                [&] { strategy.run([&] { optimizer.apply_gradients(std::tuple{list_slices({3}, {1}, 3)}); }); });
   expect_error(ErrorCode::invalid_argument, "of shape (4) for a variable of shape (3)",
                [&] { strategy.run([&] { optimizer.apply_gradients(std::tuple{list_slices({0}, {1}, 4)}); }); });

@@ -189,7 +189,7 @@ class ShardStage final : public Stage<T> {
     std::optional<Element> checked(std::optional<Element> element) {
       if (!element && must_have_) {
         throw Error(ErrorCode::invalid_argument,
-                    "dataset: nothing is left for shard " + std::to_string(shard_.index) + " of " +
+                    "Dataset::shard: nothing is left for shard " + std::to_string(shard_.index) + " of " +
                         std::to_string(shard_.number) +
                         " at the ShardHint: put it where there are more elements, or use fewer workers");
       }

@@ -53,8 +53,9 @@ class CHORUS_API VariableCore {
     int component = 0;   ///< the one that is meant
     bool writes = true;  ///< this thread writes it: false for replicas of a worker with one component for all
   };
+  /// In `function`, which messages name, such as "Variable::value".
   /// Throws   Error{wrong_context} in the scope of another strategy.
-  [[nodiscard]] Access access() const;
+  [[nodiscard]] Access access(const char* function) const;
 
   /// Makes `value`, which each replica gives, what the aggregation says, on every replica.
   /// Throws   Error{wrong_context} where the aggregation is none.
@@ -66,25 +67,27 @@ class CHORUS_API VariableCore {
   void meet_where_shared() const;
   /// Over how many components a value is split that is assigned from outside of the replicas; 1: each gets it.
   [[nodiscard]] int parts() const;
-  [[noreturn]] void reject_remainder() const;
+  [[noreturn]] void reject_remainder(const char* function) const;
   /// Throws   Error{wrong_context} in a replica.
-  void check_outside() const;
-  /// Throws   Error{invalid_argument} where `given` is not `shape`, the variable's.
-  void check_shape(const Shape& shape, const Shape& given) const;
+  void check_outside(const char* function) const;
+  /// Throws   Error{invalid_argument} where `given` is not `shape`, the variable's; `caller` as of `where`.
+  void check_shape(const char* caller, const Shape& shape, const Shape& given) const;
   /// Throws   Error{invalid_argument} where `slices` are not as IndexedSlices says, or none of a tensor of `shape`, the
-  ///          variable's; `what` is done with them.
-  void check_slices(const Shape& shape, const SlicesRef& slices, const std::string& what) const;
+  ///          variable's.
+  void check_slices(const char* caller, const Shape& shape, const SlicesRef& slices) const;
   /// Throws   Error{not_supported} for a variable synchronised on read, and where rows that replicas give cannot be
   ///          aggregated so.
   void check_may_scatter(VariableWrite how) const;
   [[noreturn]] void reject_zero() const;
   /// Throws   Error{wrong_context} where adding to all components would add to the sum more than once.
-  void check_may_add() const;
+  void check_may_add(const char* function) const;
   /// The one value that `components` stand for, left in the first.
   void read(const ReplicaTensors& components) const;
 
  private:
-  void check_aggregation() const;
+  /// How messages begin, `Variable::assign of "x" in replica 1`, where `caller` is the function that a program calls.
+  [[nodiscard]] std::string where(const char* caller) const;
+  void check_aggregation(VariableWrite how) const;
   void agree_with_workers(const TensorRef& initial);
 
   VariableOptions options_;

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts_test.py SCRIPTS BUILD_FOLDER: what the scripts say of themselves, and to a wrong command line."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+scripts, build = pathlib.Path(sys.argv[1]), sys.argv[2]
+names = sorted(path.name for path in scripts.iterdir() if path.is_file())
+
+
+def run(name, *arguments):
+    return subprocess.run([scripts / name, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+class Every(unittest.TestCase):
+    def test_script_says_what_it_does_and_takes(self):
+        for name in names:
+            for option in ("-h", "--help"):
+                outcome = run(name, option)
+                self.assertEqual((outcome.returncode, outcome.stderr), (0, ""), name)
+                self.assertRegex(outcome.stdout, rf"(?m)^  scripts/{name}\b", name)
+                self.assertNotRegex(outcome.stdout, r"(?m)^(#|set |SPDX)", name)
+
+    def test_script_refuses_an_option_that_it_does_not_have(self):
+        for name in names:
+            outcome = run(name, "--nonsense")
+            self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), name)
+            self.assertRegex(outcome.stderr, rf"^[^\n]*{name}: [^\n]*--nonsense[^\n]*\(see --help\)\n$")
+
+    def test_script_refuses_more_than_it_takes(self):
+        for name, arguments in {"test": ["--all", "more"], "run": ["more"], "install-dependencies": ["--ci", "more"],
+                                "fetch-digits": ["folder", "more"], "count-tests": ["file", "more"]}.items():
+            outcome = run(name, *arguments)
+            self.assertEqual(outcome.returncode, 2, name)
+            self.assertRegex(outcome.stderr, rf"{name}: [^\n]*more", name)
+
+
+class FetchDigits(unittest.TestCase):
+    def test_refuses_what_cannot_be_a_folder(self):
+        outcome = run("fetch-digits", "/dev/null")
+        self.assertEqual((outcome.returncode, outcome.stderr),
+                         (2, "fetch-digits: /dev/null cannot be made a folder\n"))
+
+
+class CountTests(unittest.TestCase):
+    def test_counts(self):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as log:
+            log.write('{"name": "a", "result": "OK", "stdout": "[  PASSED  ] 3 tests."}\n'
+                      '{"name": "b", "result": "FAIL"}\n{"name": "c", "result": "SKIP"}\n')
+            log.flush()
+            self.assertEqual(run("count-tests", log.name).stdout, "3\n1\n1\nb: FAIL\n")
+
+    def test_says_in_one_line_what_it_cannot_read(self):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as broken:
+            broken.write("[1")
+            broken.flush()
+            for file in ("/nonexistent", broken.name):
+                outcome = run("count-tests", file)
+                self.assertEqual(outcome.returncode, 2)
+                self.assertRegex(outcome.stderr, rf"^count-tests: {file}[^\n]*\n$")
+
+
+class Launch(unittest.TestCase):
+    def test_refuses_what_it_cannot_launch(self):
+        for arguments, why in ((["2"], "wants BUILD_FOLDER"), ([build, "0", "true"], "0 is no number of ranks"),
+                               (["/tmp", "2", "true"], "/tmp is no build folder"),
+                               ([build, "2", "/nonexistent"], "/nonexistent is no program")):
+            outcome = run("launch", *arguments)
+            self.assertEqual(outcome.returncode, 2)
+            self.assertRegex(outcome.stderr, rf"^scripts/launch: {why}[^\n]*\n$")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
