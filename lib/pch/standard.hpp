@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Precompiled, as half the time of a build goes into reading these. Every source includes what it uses nevertheless:
-// the build with clang has no precompiled headers.
+// not every build precompiles (tests/house sees to it).
 #include <fmt/format.h>
 
 #include <algorithm>

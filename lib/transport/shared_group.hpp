@@ -13,6 +13,7 @@
 
 #include <chorus/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>

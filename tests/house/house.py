@@ -3,6 +3,7 @@
 """house.py ROOT: checks the layout of the source tree and prints each violation as FILE:LINE: what is wrong.
 
 The rules and their reasons stand in docs/style.md; each function here that yields violations is one of them."""
+import functools
 import pathlib
 import posixpath
 import re
@@ -44,6 +45,30 @@ longest_algorithm = 150
 machine_header = "lib/base/machine.hpp"
 built_in_length = re.compile(r"constexpr std::size_t \w+ = (std::size_t\{\d+\} (\*|<<)|\d{4,})")
 
+# What the precompiled headers bring, and who uses it must include: by the names that stand for it.
+precompiled = {
+    "fmt/format.h": r"fmt::(?!runtime)",
+    "algorithm": r"std::(ranges::)?(all_of|any_of|copy|equal|fill|find|find_if|max|max_element|min|none_of|sort)\(",
+    "array": r"std::array<",
+    "atomic": r"std::(atomic\b|memory_order)",
+    "chrono": r"std::chrono",
+    "complex": r"std::complex<",
+    "coroutine": r"std::(coroutine_handle|suspend_\w+)",
+    "cstring": r"std::(mem(cpy|cmp|set|move)|strlen|strerror)\(",
+    "exception": r"std::(exception\b|exception_ptr|current_exception|rethrow_exception)",
+    "functional": r"std::function<",
+    "map": r"std::map<",
+    "memory": r"std::(unique_ptr|shared_ptr|make_unique|make_shared)\b",
+    "mutex": r"std::(mutex|lock_guard|unique_lock|scoped_lock|call_once)\b",
+    "optional": r"std::(optional|nullopt)\b",
+    "ranges": r"std::(views|ranges::subrange)\b",
+    "span": r"std::span\b",
+    "string": r"std::(string\b|to_string)",
+    "unordered_map": r"std::unordered_map<",
+    "vector": r"std::vector\b",
+    "gmock/gmock.h": r"\bEXPECT_THAT\b",
+}
+
 include_line = re.compile(r'\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
 unfinished = re.compile(r"\b(TO[D]O|FIX[M]E|XX[X])\b")
 
@@ -57,6 +82,7 @@ class Tree:
         inside = (path for folder in folders for path in (self.root / folder).rglob("*"))
         self.files = {path.relative_to(self.root).as_posix(): path.read_text(encoding="utf-8").splitlines()
                       for path in sorted([*self.root.glob("*"), *inside]) if path.is_file() and is_source(path)}
+        self.resolve = functools.cache(self.resolve)
 
     def cpp(self):
         return {path: lines for path, lines in self.files.items() if path.endswith((".hpp", ".cpp", ".cu"))}
@@ -213,7 +239,29 @@ def machine_lengths(tree):
             yield machine_header, number, f"{name[1]} is not in docs/performance.md"
 
 
-rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms, machine_lengths]
+def precompiled_headers(tree):
+    """What is precompiled is included nevertheless: not every build precompiles."""
+    closures = {}
+
+    def closure(path):
+        if path not in closures:
+            closures[path] = set()  # for a cycle, which another rule tells of
+            for _, name, _ in tree.includes(path):
+                target = tree.resolve(path, name)
+                closures[path] |= closure(target) if target else {name}
+        return closures[path]
+
+    for path, lines in tree.cpp().items():
+        for header, names in precompiled.items():
+            if header in closure(path):
+                continue
+            used = [number for number, line in enumerate(lines, 1) if re.search(names, line.split("//")[0])]
+            if used:
+                yield path, used[0], f"uses what <{header}> brings, and does not include it"
+
+
+rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms, machine_lengths,
+         precompiled_headers]
 
 
 def violations(root):

@@ -153,6 +153,12 @@ class House(unittest.TestCase):
         self.expect({"docs/performance.md": "none\n"},
                     "lib/base/machine.hpp:3: slot_bytes is not in docs/performance.md")
 
+    def test_what_is_precompiled_is_included(self):
+        use = "std::vector<int> numbers;  // std::array<int, 3>\n"
+        self.expect({"collectives/bcast/ring.cpp": head + '#include "base/call.hpp"\n' + use},
+                    "collectives/bcast/ring.cpp:3: uses what <vector> brings, and does not include it")
+        self.expect({"collectives/bcast/ring.cpp": head + '#include "algorithm.hpp"\n' + use})
+
 
 if __name__ == "__main__":
     unittest.main()
