@@ -45,12 +45,15 @@ bool PendingCall::give() {
   if (!state_->may_give()) return false;
   SharedGroup* const memory = state_->transport().shared();
   if (memory == nullptr || memory->makes_pace_old(arguments_.call)) return false;
-  try {
-    halves_ = chosen_for(*state_, arguments_.call, options_, Form::request).halves;
-  } catch (const Refusal&) {
-    return false;  // said where the call is waited for
+  if (halves_ == nullptr || chosen_by_ != state_->paces()) {
+    try {
+      halves_ = chosen_for(*state_, arguments_.call, options_, Form::request).halves;
+      chosen_by_ = state_->paces();
+    } catch (const Refusal&) {
+      return false;  // said where the call is waited for
+    }
+    if (halves_ == nullptr) return false;
   }
-  if (halves_ == nullptr) return false;
   const std::optional<Round> round = halves_->give(state_->transport(), arguments_);
   if (!round) return false;
   round_ = *round;

@@ -7,6 +7,7 @@
 #include <chorus/options.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -58,7 +59,8 @@ class PendingCall final : private CommunicatorState::HalfDone {
   CollectiveOptions options_;
   std::shared_ptr<const void> owner_;
   Stage stage_ = Stage::ended;
-  const Halves* halves_ = nullptr;  // of the algorithm that has given
+  const Halves* halves_ = nullptr;  // of the algorithm that is chosen, by the paces of that number
+  std::uint32_t chosen_by_ = 0;
   Round round_ = 0;
   std::optional<ParkedOperation> parked_;
   std::optional<Wait> polls_;  // the tests so far

@@ -30,8 +30,11 @@ void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
     queue.push_back(&parked);
     parked_.fetch_add(1, std::memory_order_release);
   }
-  progress();
-  call_for_work();
+  if (watched_.load(std::memory_order_relaxed)) {
+    call_for_work();
+  } else {
+    progress();
+  }
 }
 
 void Engine::call_for_work() {

@@ -39,8 +39,8 @@ class Engine {
   /// The same; null where the thread has not asked for it, or ends.
   [[nodiscard]] static Engine* used_by_this_thread() noexcept;
 
-  /// Puts `parked` at the end of `queue` and moves it as far as it goes without waiting. It is not moved or destroyed
-  /// before it is finished.
+  /// Puts `parked` at the end of `queue`, and moves it as far as it goes without waiting where no thread waits for
+  /// work: else that does it, and the caller computes meanwhile. It is not destroyed before it is finished.
   void park(OperationQueue& queue, ParkedOperation& parked);
   /// Polls the first operation of every queue. True if anything moved.
   bool progress();

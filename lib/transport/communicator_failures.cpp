@@ -120,18 +120,18 @@ void CommunicatorState::look_at_processes() const {
   for (int rank = 0; rank < transport_->size(); ++rank) {
     const std::string death = peers_->death_of(rank);
     if (death.empty()) continue;
-    look_at_what_was_told(rank);
+    look_at_what_was_told();
     throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
   }
 }
 
-void CommunicatorState::look_at_what_was_told(int lost) const {
+void CommunicatorState::look_at_what_was_told() const {
   look_at_failures();
   const SharedGroup* const memory = transport_->node_memory();
   for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
-    if (memory->communicator_rank(peer) != lost) continue;
     const auto failure = memory->failure_of(peer);
-    if (failure && !failure->text.empty()) throw GivenUp(static_cast<ErrorCode>(failure->code), lost, failure->text);
+    if (!failure || failure->text.empty()) continue;
+    throw GivenUp(static_cast<ErrorCode>(failure->code), memory->communicator_rank(peer), failure->text);
   }
 }
 

@@ -244,9 +244,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void look_at_failures() const;
   void look_for_ended_ranks() const;
   void look_at_processes() const;
-  /// Throws what the rank `lost` has told before it ended, maybe in a later call than this one, or what another has:
-  /// it may have ended because one before it has.
-  void look_at_what_was_told(int lost) const;
+  /// For when a rank is lost: throws what it or another has told, maybe in a later call than this one, as it may have
+  /// ended because of that.
+  void look_at_what_was_told() const;
   [[nodiscard]] std::chrono::nanoseconds limit() const noexcept {
     return timeout_.count() > 0 ? timeout_ : settings_.timeout;
   }
