@@ -18,7 +18,7 @@ inline constexpr std::size_t near_piece = std::size_t{16} << 10U;
 
 /// Below it plain stores into shared memory are faster than streamed ones, or lose little.
 inline constexpr std::size_t streaming_from = 4096;
-/// From the one to the other a loop of vectors copies faster than memcpy, which leaves it to one instruction.
+/// From the one to the other a loop of vectors may copy faster than memcpy, which leaves it to one instruction.
 inline constexpr std::size_t vectors_from = 4096;
 inline constexpr std::size_t vectors_to = std::size_t{4} << 20U;
 

@@ -10,6 +10,9 @@
 
 #include "kernels/write-inl.hpp"
 
+#include <atomic>
+#include <cstring>
+
 HWY_BEFORE_NAMESPACE();
 namespace chorus::kernels::HWY_NAMESPACE {
 
@@ -35,14 +38,23 @@ namespace chorus::kernels {
 HWY_EXPORT(copy_long);
 
 namespace {
+std::atomic<CopyBy> chosen = CopyBy::library;
+
+bool by_vectors(std::size_t bytes) noexcept {
+  return bytes >= machine::vectors_from && bytes <= machine::vectors_to &&
+         chosen.load(std::memory_order_relaxed) == CopyBy::vectors;
+}
+
 void copy_by(Store store, std::byte* out, const std::byte* in, std::size_t bytes) {
-  if (store == Store::streamed || (bytes >= machine::vectors_from && bytes <= machine::vectors_to)) {
+  if (store == Store::streamed || by_vectors(bytes)) {
     HWY_DYNAMIC_DISPATCH(copy_long)(out, in, bytes, store);
   } else if (bytes > 0) {
     std::memcpy(out, in, bytes);
   }
 }
 }  // namespace
+
+void set_copy_by(CopyBy by) noexcept { chosen.store(by, std::memory_order_relaxed); }
 
 void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store) {
   if (store == Store::streamed || bytes < LongCopies<>::from) return copy_by(store, out, in, bytes);

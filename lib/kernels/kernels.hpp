@@ -21,6 +21,12 @@ enum class Store { cached, streamed };
 /// where those have been faster.
 void copy(std::byte* out, const std::byte* in, std::size_t bytes, Store store);
 
+/// What `copy` copies some KiB and more by where it does not stream them: the C library's memcpy, which leaves these to
+/// one instruction of many processors, or a loop of vectors. Which is faster differs between processors.
+enum class CopyBy { library, vectors };
+/// For the whole process, where it is the library before. Any thread, any time.
+void set_copy_by(CopyBy by) noexcept;
+
 /// True where `op` is defined on `type` (see ReduceOp). `average` counts as `sum` here.
 [[nodiscard]] bool supports(DataType type, ReduceOp op) noexcept;
 

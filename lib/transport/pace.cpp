@@ -54,6 +54,24 @@ Task<double> pace_by(kernels::Store store, SharedGroup& memory, std::vector<std:
   co_return 2 * static_cast<double>(buffer.size()) / shortest;
 }
 
+/// A block of which the slots of all rounds stay in a core's own caches.
+std::size_t near_bytes(const SharedGroup& memory) { return std::min(machine::pace_renewed_by, memory.slot_bytes()); }
+
+/// Takes the faster way to copy for this process. Each is tried twice, as one of the times may be disturbed.
+Task<> choose_how_to_copy(SharedGroup& memory) {
+  using kernels::CopyBy;
+  std::vector<std::byte> buffer(near_bytes(memory));
+  double by_library = 0;
+  double by_vectors = 0;
+  for (int again = 0; again < 2; ++again) {
+    kernels::set_copy_by(CopyBy::library);
+    by_library = std::max(by_library, co_await pace_by(kernels::Store::cached, memory, buffer, repetitions));
+    kernels::set_copy_by(CopyBy::vectors);
+    by_vectors = std::max(by_vectors, co_await pace_by(kernels::Store::cached, memory, buffer, repetitions));
+  }
+  kernels::set_copy_by(by_vectors > by_library ? CopyBy::vectors : CopyBy::library);
+}
+
 /// The pace at which the system copies so many bytes of the neighbour's own memory; 0 where it does not.
 Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetitions) {
   if (!memory.reads()) co_return 0;
@@ -112,6 +130,7 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
 
 Task<Pace> measure_pace(SharedGroup& memory) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
+    co_await choose_how_to_copy(memory);
     const Pace pace = co_await measure_once(memory, memory.slot_bytes(), repetitions);
     if (pace.known()) co_return pace;
   }
@@ -130,8 +149,7 @@ Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPo
 }
 
 Task<> renew_pace(SharedGroup& memory) {
-  const std::size_t bytes = std::min(machine::pace_renewed_by, memory.slot_bytes());
-  Pace pace = co_await measure_once(memory, bytes, renewing_repetitions);
+  Pace pace = co_await measure_once(memory, near_bytes(memory), renewing_repetitions);
   const Round round = co_await shown(memory, pace);
   std::memcpy(&pace, memory.payload(round, 0), sizeof pace);
   if (pace.known()) remember_pace(pace);

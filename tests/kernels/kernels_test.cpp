@@ -294,7 +294,13 @@ TEST(Copy, AnySizeFromAndToAnyOffset) {
       for (std::size_t offset = 0; offset < 64; ++offset) check(bytes, random() % 64, offset, store);
     }
     for (std::size_t bytes = 0; bytes < 1100; ++bytes) check(bytes, random() % 64, random() % 64, store);
-    check(content.size() - 1, 1, 3, store);
+    for (const kernels::CopyBy by : {kernels::CopyBy::vectors, kernels::CopyBy::library}) {
+      kernels::set_copy_by(by);
+      for (const std::size_t bytes : {std::size_t{4095}, std::size_t{4096}, std::size_t{70'001}, content.size() - 1}) {
+        check(bytes, 1, 3, store);
+        check(bytes, 0, 0, store);
+      }
+    }
   }
 }
 
