@@ -6,7 +6,7 @@
 
 #include <chrono>
 #include <csignal>
-#include <utility>
+#include <optional>
 
 namespace chorus {
 
@@ -29,14 +29,13 @@ void ProgressThread::run(const std::stop_token& stop, Engine& engine) {
   prctl(PR_SET_TIMERSLACK, 1UL);  // ns; by default naps are 50 us longer
   const sched_param none{};
   sched_setscheduler(0, SCHED_BATCH, &none);  // it does not interrupt who has just begun a call and goes on
-  Clock::time_point idle_since;
-  bool idle = false;
+  std::optional<Clock::time_point> idle_since;
   while (engine.wait_for_work(stop)) {
     if (engine.progress()) {
-      idle = false;
-    } else if (!std::exchange(idle, true)) {
+      idle_since.reset();
+    } else if (!idle_since) {
       idle_since = Clock::now();
-    } else if (Clock::now() - idle_since < yielding) {
+    } else if (Clock::now() - *idle_since < yielding) {
       sched_yield();
     } else {
       std::this_thread::sleep_for(nap);

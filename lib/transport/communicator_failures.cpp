@@ -26,6 +26,11 @@ constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
+/// What another rank of the node has told.
+GivenUp given_up(const SharedGroup& memory, const SharedGroup::Failure& failure) {
+  return {static_cast<ErrorCode>(failure.code), memory.communicator_rank(failure.rank), failure.text};
+}
+
 }  // namespace
 
 void CommunicatorState::reject_visit(const Call& call) const {
@@ -93,9 +98,8 @@ void CommunicatorState::look(Wait& wait) {
 void CommunicatorState::look_at_failures() const {
   if (const SharedGroup* memory = transport_->node_memory()) {
     if (const auto failure = memory->failure_of_others()) {
-      const auto code = static_cast<ErrorCode>(failure->code);
       if (failure->text.empty()) throw MismatchFound();
-      throw GivenUp(code, memory->communicator_rank(failure->rank), failure->text);
+      throw given_up(*memory, *failure);
     }
   }
   if (const auto failure = peers_->told()) {
@@ -130,8 +134,7 @@ void CommunicatorState::look_at_what_was_told() const {
   const SharedGroup* const memory = transport_->node_memory();
   for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
     const auto failure = memory->failure_of(peer);
-    if (!failure || failure->text.empty()) continue;
-    throw GivenUp(static_cast<ErrorCode>(failure->code), memory->communicator_rank(peer), failure->text);
+    if (failure && !failure->text.empty()) throw given_up(*memory, *failure);
   }
 }
 

@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -28,14 +27,9 @@ constexpr double latest_s = 2;
 
 int missing_rank() { return job_size() - 1; }
 
-class Deadline : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
+class Deadline : public WaitingSomewhere {
  protected:
-  [[nodiscard]] static const Waiting& waiting() { return std::get<0>(GetParam()); }
-  [[nodiscard]] static const Placing& placing() { return std::get<1>(GetParam()); }
   [[nodiscard]] static bool missing() { return job_rank() == missing_rank(); }
-
-  ScopedVariable node_ranks_{"CHORUS_NODE_RANKS", placing().node_ranks};
-  ScopedVariable shared_memory_{"CHORUS_SHARED_MEMORY", placing().shared_memory};
 };
 
 TEST_P(Deadline, OfTheCallIsKeptByEveryRankThatWaits) {
@@ -119,9 +113,7 @@ TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Deadline, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
-                         [](const auto& info) {
-                           return fmt::format("{}_on_{}", std::get<0>(info.param).name, std::get<1>(info.param).name);
-                         });
+                         WaitingSomewhere::name);
 
 }  // namespace
 }  // namespace chorus::test

@@ -14,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <thread>
-#include <tuple>
 
 namespace chorus::test {
 namespace {
@@ -25,14 +24,7 @@ constexpr double latest_s = 2;
 
 int ending_rank() { return job_size() - 1; }
 
-class EndedRank : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
- protected:
-  [[nodiscard]] static const Waiting& waiting() { return std::get<0>(GetParam()); }
-  [[nodiscard]] static const Placing& placing() { return std::get<1>(GetParam()); }
-
-  ScopedVariable node_ranks_{"CHORUS_NODE_RANKS", placing().node_ranks};
-  ScopedVariable shared_memory_{"CHORUS_SHARED_MEMORY", placing().shared_memory};
-};
+class EndedRank : public WaitingSomewhere {};
 
 TEST_P(EndedRank, IsNotWaitedFor) {
   std::optional<Communicator> comm = from_mpi(lasting_comm());
@@ -71,9 +63,7 @@ TEST_P(EndedRank, HasDoneItsPart) {
 // Where at least one of the others shares memory with it.
 INSTANTIATE_TEST_SUITE_P(Every, EndedRank,
                          testing::Combine(testing::ValuesIn(waitings), testing::Values(placings[0], placings[1])),
-                         [](const auto& info) {
-                           return fmt::format("{}_on_{}", std::get<0>(info.param).name, std::get<1>(info.param).name);
-                         });
+                         WaitingSomewhere::name);
 
 }  // namespace
 }  // namespace chorus::test

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <string>
 #include <thread>
-#include <tuple>
 
 namespace chorus::test {
 namespace {
@@ -26,11 +25,8 @@ int revoker() { return job_size() - 1; }
 
 std::string said() { return fmt::format("rank {} revoked the communicator: its disk is full", revoker()); }
 
-class Revoked : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
+class Revoked : public WaitingSomewhere {
  protected:
-  [[nodiscard]] static const Waiting& waiting() { return std::get<0>(GetParam()); }
-  [[nodiscard]] static const Placing& placing() { return std::get<1>(GetParam()); }
-
   static void revoke(const Communicator& comm) {
     comm.revoke("its disk is full");
     comm.revoke("and so is its memory");
@@ -43,8 +39,6 @@ class Revoked : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
     expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"make a new one", said()});
   }
 
-  ScopedVariable node_ranks_{"CHORUS_NODE_RANKS", placing().node_ranks};
-  ScopedVariable shared_memory_{"CHORUS_SHARED_MEMORY", placing().shared_memory};
   Communicator comm_ = from_mpi(lasting_comm());
 };
 
@@ -80,9 +74,7 @@ TEST_P(Revoked, CommunicatorsTellThoseWhoComeLater) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Revoked, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
-                         [](const auto& info) {
-                           return fmt::format("{}_on_{}", std::get<0>(info.param).name, std::get<1>(info.param).name);
-                         });
+                         WaitingSomewhere::name);
 
 }  // namespace
 }  // namespace chorus::test

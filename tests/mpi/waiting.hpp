@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "worlds/scoped_variable.hpp"
+
 #include <chorus/chorus.hpp>
 
+#include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstddef>
 #include <deque>
 #include <ostream>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 // In what, and where, ranks wait for one that does not come.
@@ -60,6 +65,21 @@ inline constexpr Placing placings[] = {
     {"nodes_of_2", "2", "auto"},
     {"nodes_of_1", "1", "auto"},
     {"no_shared_memory", "100", "off"},
+};
+
+/// A test in each of the one and the other.
+class WaitingSomewhere : public testing::TestWithParam<std::tuple<Waiting, Placing>> {
+ public:
+  [[nodiscard]] static std::string name(const testing::TestParamInfo<ParamType>& info) {
+    return std::string(std::get<0>(info.param).name) + "_on_" + std::get<1>(info.param).name;
+  }
+
+ protected:
+  [[nodiscard]] static const Waiting& waiting() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static const Placing& placing() { return std::get<1>(GetParam()); }
+
+  ScopedVariable node_ranks_{"CHORUS_NODE_RANKS", placing().node_ranks};
+  ScopedVariable shared_memory_{"CHORUS_SHARED_MEMORY", placing().shared_memory};
 };
 
 }  // namespace chorus::test
