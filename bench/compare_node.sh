@@ -7,14 +7,16 @@
 #   -m [MIN:]MAX     sizes [4:4M]
 #   -i N             repetitions for each size [as many as take about a second]
 #   -o FOLDER        where the results go [build/results]
+#   -a               also how far from the floor each is, and how well its algorithm is chosen: some minutes more
 # Of each build folder, one with Open MPI and one with MPICH perhaps, and number of ranks it prints a table of the ratios
-# and leaves FOLDER/BUILD-MPI-RANKS: the table, and of each collective the JSON and, where there is gnuplot, the plot.
+# and leaves FOLDER/BUILD-MPI-RANKS: the table, and of each collective the JSON and, where there is gnuplot, the plot;
+# with -a also floor.txt and regret.txt, for all that chorus-bench knows, and their JSON.
 # FOLDER/machine.txt says what was measured, when and where.
 # Exit code: 0; 1 where a benchmark failed; 2 for a wrong command line or a build folder without chorus-bench.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-ranks=2 sizes=4:4M results=$root/build/results repetitions=()
+ranks=2 sizes=4:4M results=$root/build/results repetitions=() all=false
 collectives="barrier bcast reduce allreduce reduce_scatter_block allgather alltoall gather scatter scan"
 usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
 refuse() {
@@ -22,13 +24,14 @@ refuse() {
   exit 2
 }
 if [ "${1:-}" = --help ]; then set -- -h; fi
-while getopts :hr:c:m:i:o: option; do
+while getopts :har:c:m:i:o: option; do
   case $option in
     r) ranks=$OPTARG ;;
     c) collectives=$OPTARG ;;
     m) sizes=$OPTARG ;;
     i) repetitions=(-i "$OPTARG") ;;
     o) results=$OPTARG ;;
+    a) all=true ;;
     h) usage; exit 0 ;;
     :) refuse "-$OPTARG wants a value (see -h)" ;;
     *) refuse "there is no option -$OPTARG (see -h)" ;;
@@ -74,6 +77,16 @@ describe_machine() {
   for build in "$@"; do echo "build: $(basename "$build") with $(mpi_of "$build")"; done
 }
 
+# judge BUILD_FOLDER RANKS FOLDER: leaves what floor and regret say of all collectives.
+judge() {
+  for what in floor regret; do
+    echo "$what on $2 ranks ..." >&2
+    "$root/scripts/launch" "$1" "$2" "$1/bench/chorus-bench" "$what" all -m "$sizes" --json "$3/$what.json" \
+      --note "$(mpi_of "$1"); $about" "${repetitions[@]}" >"$3/$what.txt" || failed=1
+    echo "$what: $(tail -n 1 "$3/$what.txt")"
+  done
+}
+
 # compare BUILD_FOLDER RANKS FOLDER: measures every collective, then prints the table.
 compare() {
   build=$1 number=$2 folder=$3
@@ -103,6 +116,7 @@ for build in "$@"; do
     folder=$results/$(basename "$build")-$(of_build mpi "$build")-$number
     mkdir -p "$folder"
     compare "$build" "$number" "$folder"
+    if $all; then judge "$build" "$number" "$folder"; fi
   done
 done
 exit "$failed"

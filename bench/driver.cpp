@@ -133,6 +133,7 @@ bool run_benchmark(const Options& options, const Communicator& world) {
   for (const Row& row : options.rows) static_cast<void>(sizes_of(options, row, world.size()));
   Outputs outputs(options, world.rank());
   barrier(world);  // finds what is wrong with the environment before anything is printed
+  if (world.rank() == 0 && !options.note.empty()) fmt::print("# {}\n", options.note);
   switch (options.measurement) {
     case Measurement::latency:
       run_latency(options, world, outputs);

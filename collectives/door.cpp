@@ -18,13 +18,6 @@
 
 namespace chorus {
 
-void detail::reject_null(const char* argument, std::size_t elements) {
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("collective: argument {} is a null pointer with {} elements; pass the data, or an empty range",
-                  argument, elements));
-}
-
 namespace {
 
 using detail::CommunicatorState;
@@ -133,6 +126,19 @@ void reject_counts(const CommunicatorState& state, Collective collective, const 
          fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));
 }
 
+void check_pointers(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+  const bool no_in = buffers.in == nullptr && buffers.in_count > 0;
+  const bool no_out = buffers.out == nullptr && buffers.out_count > 0;
+  if (!no_in && !no_out) return;
+  const char* const argument = collective == Collective::bcast ? "data"
+                               : no_in && no_out               ? "inout"
+                               : no_in                         ? "in"
+                                                               : "out";
+  reject(state, collective,
+         fmt::format("argument {} is a null pointer with {} elements; pass the data, or an empty range", argument,
+                     no_in ? buffers.in_count : buffers.out_count));
+}
+
 void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
   const auto in = reinterpret_cast<std::uintptr_t>(buffers.in);
   const auto out = reinterpret_cast<std::uintptr_t>(buffers.out);
@@ -142,7 +148,9 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
   reject(state, collective, "arguments in and out overlap; pass one buffer to work in place, or two apart");
 }
 
-Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count, int root) {
+Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                       std::size_t count, int root) {
+  check_pointers(state, collective, buffers);
   const bool opaque = buffers.type == DataType::opaque;
   return {.call = {.collective = collective,
                    .type = buffers.type,
@@ -153,9 +161,9 @@ Arguments arguments_of(Collective collective, const detail::Buffers& buffers, st
           .out = static_cast<std::byte*>(buffers.out)};
 }
 
-Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count,
-                       const detail::Operation& operation, int root) {
-  Arguments arguments = arguments_of(collective, buffers, count, root);
+Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                       std::size_t count, const detail::Operation& operation, int root) {
+  Arguments arguments = arguments_of(state, collective, buffers, count, root);
   arguments.join = operation.join;
   arguments.function = operation.function;
   arguments.call.op = operation.join == nullptr ? operation.op

@@ -56,12 +56,16 @@ inline void check_counts(const detail::CommunicatorState& state, Collective coll
                          bool right, const char* rule) {
   if (!right) reject_counts(state, collective, buffers, rule);
 }
+/// A buffer that has elements must not be null.
+void check_pointers(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 
-/// The arguments of a checked call of `count` elements a block, without an operation or by `operation`.
-[[nodiscard]] Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count,
-                                     int root = 0);
-[[nodiscard]] Arguments arguments_of(Collective collective, const detail::Buffers& buffers, std::size_t count,
+/// The arguments of a call of `count` elements a block whose lengths are checked, without an operation or by
+/// `operation`; checks the pointers.
+[[nodiscard]] Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
+                                     const detail::Buffers& buffers, std::size_t count, int root = 0);
+[[nodiscard]] Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
+                                     const detail::Buffers& buffers, std::size_t count,
                                      const detail::Operation& operation, int root = 0);
 
 }  // namespace chorus

@@ -9,9 +9,9 @@ namespace {
 /// Where ranks wait for a core before they can answer.
 LinkModel crowded_model() noexcept {
   LinkModel links;
-  links.shared = {.latency_us = 0.1, .megabytes_per_second = 8000};
+  links.shared = {.latency_us = 0.1, .megabytes_per_second = 12000};
   links.shared_peer_us = 1.8;
-  links.read = {.latency_us = 0.7, .megabytes_per_second = 8000};
+  links.read = {.latency_us = 0.7, .megabytes_per_second = 5500};
   links.long_read_megabytes_per_second = 5500;
   links.node = {.latency_us = 15, .megabytes_per_second = 400};
   links.network.latency_us = 20;

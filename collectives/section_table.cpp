@@ -77,7 +77,7 @@ Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState
     if (!in_place) check_overlap(state, collective, buffers);
   }
   (gathers ? table.in() : table.out())[static_cast<std::size_t>(root)] = mine;
-  Arguments arguments = arguments_of(collective, buffers, 0, root);
+  Arguments arguments = arguments_of(state, collective, buffers, 0, root);
   if (!is_root && gathers) arguments.out = nullptr;
   if (!is_root && !gathers) arguments.in = nullptr;
   table.put_into(arguments);

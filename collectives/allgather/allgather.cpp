@@ -14,7 +14,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers) {
   check_counts(state, collective, buffers, buffers.out_count == count * ranks,
                "out holds one block for each rank, of the same length");
   if (!in_place) check_overlap(state, collective, buffers);
-  return arguments_of(collective, buffers, count);
+  return arguments_of(state, collective, buffers, count);
 }
 
 }  // namespace

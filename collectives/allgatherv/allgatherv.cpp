@@ -24,7 +24,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   std::ranges::fill(table.in(), mine);
   std::size_t all = 0;
   for (const std::size_t count : blocks.counts) all += count;
-  Arguments arguments = arguments_of(collective, buffers, all);
+  Arguments arguments = arguments_of(state, collective, buffers, all);
   table.put_into(arguments);
   return arguments;
 }

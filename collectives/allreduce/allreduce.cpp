@@ -11,7 +11,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, const 
   check_op(state, collective, buffers.type, operation);
   check_counts(state, collective, buffers, buffers.in_count == buffers.out_count, "give both the same length");
   if (buffers.in != buffers.out) check_overlap(state, collective, buffers);
-  return arguments_of(collective, buffers, buffers.in_count, operation);
+  return arguments_of(state, collective, buffers, buffers.in_count, operation);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers) {
   check_counts(state, collective, buffers, buffers.in_count == count * ranks && buffers.out_count == count * ranks,
                "both hold one block for each rank, of the same length");
   if (buffers.in != buffers.out) check_overlap(state, collective, buffers);
-  return arguments_of(collective, buffers, count);
+  return arguments_of(state, collective, buffers, count);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
            "what this rank gives itself differs in in_blocks and out_blocks; give both the same count");
   }
   if (!in_place) check_overlap(state, collective, buffers);
-  Arguments arguments = arguments_of(collective, buffers, 0);
+  Arguments arguments = arguments_of(state, collective, buffers, 0);
   table.put_into(arguments);
   return arguments;
 }

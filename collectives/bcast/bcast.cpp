@@ -8,7 +8,7 @@ namespace {
 
 Arguments checked(const CommunicatorState& state, const Buffers& buffers, int root) {
   check_root(state, Collective::bcast, root);
-  return arguments_of(Collective::bcast, buffers, buffers.in_count, root);
+  return arguments_of(state, Collective::bcast, buffers, buffers.in_count, root);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, int ro
                  "on the root out holds one block for each rank, of the same length");
     if (!in_place) check_overlap(state, collective, buffers);
   }
-  Arguments arguments = arguments_of(collective, buffers, count, root);
+  Arguments arguments = arguments_of(state, collective, buffers, count, root);
   if (!is_root) arguments.out = nullptr;
   return arguments;
 }

@@ -16,7 +16,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, const 
                  "give both the same length on the root");
     if (buffers.in != buffers.out) check_overlap(state, collective, buffers);
   }
-  Arguments arguments = arguments_of(collective, buffers, buffers.in_count, operation, root);
+  Arguments arguments = arguments_of(state, collective, buffers, buffers.in_count, operation, root);
   if (!gets_result) arguments.out = nullptr;
   return arguments;
 }

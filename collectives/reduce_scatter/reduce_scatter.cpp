@@ -25,7 +25,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
                "in has the sum of argument counts, out the count of this rank");
   if (!in_place) check_overlap(state, collective, buffers);
   table.out()[me] = {0, counts[me] * buffers.element_bytes};
-  Arguments arguments = arguments_of(collective, buffers, all, operation);
+  Arguments arguments = arguments_of(state, collective, buffers, all, operation);
   table.put_into(arguments);
   return arguments;
 }

@@ -15,7 +15,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, const 
   check_counts(state, collective, buffers, buffers.in_count == count * ranks,
                "in holds one block for each rank, of the same length");
   if (!in_place) check_overlap(state, collective, buffers);
-  return arguments_of(collective, buffers, count, operation);
+  return arguments_of(state, collective, buffers, count, operation);
 }
 
 }  // namespace

@@ -27,7 +27,10 @@ Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double part = static_cast<double>(part_of(problem.slot_bytes, problem.ranks));
   const double rounds = std::max(1.0, std::ceil(bytes / part));
-  return {.shared = {.messages = rounds, .bytes = bytes * problem.ranks, .reduced = 0}, .messages = {}};
+  const double others = problem.ranks - 1;
+  return {.shared = {.messages = rounds, .bytes = bytes * others, .reduced = 0},
+          .messages = {},
+          .arrivals = rounds};  // the root's
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -7,6 +7,8 @@
 
 #include "single_copy.hpp"
 
+#include <algorithm>
+
 namespace chorus::scatter_shared {
 extern const Algorithm algorithm;
 }
@@ -14,7 +16,12 @@ extern const Algorithm algorithm;
 namespace chorus::scatter_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, 1, 0); }
+/// All read from one rank's memory, which about three can at a time.
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = single_copy_traffic(problem, 1, 0);
+  traffic.read.bytes *= std::max(1.0, problem.ranks / 3.0);
+  return traffic;
+}
 
 class Steps : public SingleCopySteps {
  public:

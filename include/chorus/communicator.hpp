@@ -78,6 +78,8 @@ class CHORUS_API Communicator {
   /// What was said last.
   [[nodiscard]] const CallPurpose& purpose() const noexcept;
 
+  Communicator(const Communicator&) = default;  // a move copies, too: no handle is ever empty
+  Communicator& operator=(const Communicator&) = default;
   explicit Communicator(std::shared_ptr<detail::CommunicatorState> state) noexcept;
   [[nodiscard]] detail::CommunicatorState& state() const noexcept { return *state_; }
 

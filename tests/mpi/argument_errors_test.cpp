@@ -81,14 +81,15 @@ TEST_F(WrongArguments, OverlappingBuffers) {
 TEST_F(WrongArguments, NullPointersWithElements) {
   const std::span<double> nothing(static_cast<double*>(nullptr), 10);
   std::vector<double> data(10);
-  const auto rejected = [&](const char* words, const std::function<void()>& call) {
+  const auto rejected = [&](const std::string& words, const std::function<void()>& call) {
     expect_error(outcome_of(call), ErrorCode::invalid_argument, {words, "null pointer with 10 elements"});
     EXPECT_EQ(allreduce(comm_, 1, ReduceOp::sum), comm_.size());
   };
-  rejected("argument in", [&] { allreduce(comm_, nothing, ReduceOp::sum); });
-  rejected("argument in", [&] { bcast(comm_, nothing, 0); });
-  rejected("argument in", [&] { allreduce(comm_, nothing, data, ReduceOp::sum); });
-  rejected("argument out", [&] { iallreduce(comm_, data, nothing, ReduceOp::sum).wait(); });
+  const std::string on = fmt::format(" on rank {}: argument ", comm_.rank());
+  rejected("allreduce" + on + "inout", [&] { allreduce(comm_, nothing, ReduceOp::sum); });
+  rejected("bcast" + on + "data", [&] { bcast(comm_, nothing, 0); });
+  rejected("allreduce" + on + "in", [&] { allreduce(comm_, nothing, data, ReduceOp::sum); });
+  rejected("allreduce" + on + "out", [&] { iallreduce(comm_, data, nothing, ReduceOp::sum).wait(); });
 }
 
 TEST_F(WrongArguments, Roots) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chorus/element.hpp>
-#include <chorus/export.hpp>
 
 #include <cstddef>
 #include <ranges>
@@ -19,15 +18,9 @@ struct Buffers {
   std::size_t element_bytes = 1;  ///< the size of one element
 };
 
-/// Throws Error{invalid_argument}.
-[[noreturn]] CHORUS_API void reject_null(const char* argument, std::size_t elements);
-
-/// Throws   Error{invalid_argument} where either is null and has elements.
 template <class In, class Out>
 requires ElementRanges<In, Out>
 [[nodiscard]] Buffers buffers(const In& in, Out& out) {
-  if (std::ranges::data(in) == nullptr && std::ranges::size(in) > 0) reject_null("in", std::ranges::size(in));
-  if (std::ranges::data(out) == nullptr && std::ranges::size(out) > 0) reject_null("out", std::ranges::size(out));
   return {std::ranges::data(in),
           std::ranges::data(out),
           std::ranges::size(in),
