@@ -29,9 +29,16 @@ bool has_strategy() noexcept { return context.strategy != nullptr; }
 
 bool in_cross_replica_context() noexcept { return context.cross_replica; }
 
-ReplicaContext* get_replica_context() noexcept {
-  if (context.replica != nullptr || context.cross_replica) return context.replica;
-  return &default_replica();
+ReplicaContextPointer get_replica_context() noexcept {
+  if (context.replica != nullptr || context.cross_replica) return ReplicaContextPointer(context.replica);
+  return ReplicaContextPointer(&default_replica());
+}
+
+ReplicaContext* ReplicaContextPointer::checked() const {
+  if (context_ != nullptr) return context_;
+  throw Error(ErrorCode::wrong_context,
+              "get_replica_context: there is none in the scope of a strategy and in the function of a merge_call: call "
+              "it in the function given to run, or reduce what the run has returned by Strategy::reduce");
 }
 
 void set_strategy(Strategy* strategy) {

@@ -70,7 +70,8 @@ bool has_no_elements(const detail::ReplicaLeaves& values) {
 }  // namespace
 
 StrategyExtended::StrategyExtended(StrategyParts parts)
-    : parts_(checked(std::move(parts))), group_(parts_.worker_devices, parts_.workers) {}
+    : parts_(checked(std::move(parts))),
+      group_(std::make_shared<ReplicaGroup>(parts_.worker_devices, parts_.workers)) {}
 
 StrategyExtended::~StrategyExtended() = default;
 
@@ -114,19 +115,19 @@ void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const d
     check_components(value.size(), call.name());
   }
   for (const ReplicaSlices& value : values.slices) check_components(value.size(), call.name());
-  check_equal_shapes(values, call.name(), group_.layout().first_replica());
+  check_equal_shapes(values, call.name(), group_->layout().first_replica());
   const CommunicationOptions merged = options_of_call(options);
   detail::set_shapes(
       call, values.tensors, [](const ReplicaTensors& value) -> const auto& { return value.front(); });
-  group_.announce(call);
-  if (!values.slices.empty()) reduce_slices(group_, *parts_.cross_device_ops, op, values.slices, merged);
-  if (group_.layout().replicas() == 1) return;
-  parts_.cross_device_ops->batch_reduce(group_, op, values.tensors, merged);
-  if (has_no_elements(values) && group_.workers() != nullptr) barrier(*group_.workers(), {.timeout = merged.timeout});
+  group_->announce(call);
+  if (!values.slices.empty()) reduce_slices(*group_, *parts_.cross_device_ops, op, values.slices, merged);
+  if (group_->layout().replicas() == 1) return;
+  parts_.cross_device_ops->batch_reduce(*group_, op, values.tensors, merged);
+  if (has_no_elements(values) && group_->workers() != nullptr) barrier(*group_->workers(), {.timeout = merged.timeout});
 }
 
 void StrategyExtended::check_components(std::size_t components, const char* function) const {
-  const auto replicas = static_cast<std::size_t>(group_.layout().local_replicas);
+  const auto replicas = static_cast<std::size_t>(group_->layout().local_replicas);
   if (components == replicas) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{}: {} components of {} local replicas: give a value of this strategy's replicas", function,
@@ -170,8 +171,8 @@ StrategyContext StrategyExtended::update_context(int component) const {
 void StrategyExtended::broadcast(const TensorRef& tensor) {
   StrategyCall call{.function = StrategyFunction::broadcast_to};
   detail::set_shapes(call, std::span(&tensor, 1));
-  group_.announce(call);
-  broadcast_of_first(group_, tensor, communication_options());
+  group_->announce(call);
+  broadcast_of_first(*group_, tensor, communication_options());
 }
 
 void StrategyExtended::check_non_slot(const NonSlotDevices& where) const {

@@ -81,13 +81,18 @@ struct ReplicaGroup::State {
       : devices(std::move(chosen)), all_workers(workers), places(devices.size()), threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
+  /// Makes the communicators of the workers, and has each called once: until then nobody notices who is lost.
+  void connect_workers() {
+    for (auto& each : between_workers) {
+      each = all_workers->dup();
+      barrier(*each);
+    }
+    turn = 0;
+  }
   /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
     if (failed && !alone()) local = thread_communicators(layout.local_replicas);
-    if (all_workers && (failed || given_up)) {
-      for (auto& each : between_workers) each = all_workers->dup();
-      turn = 0;
-    }
+    if (all_workers && (failed || given_up)) connect_workers();
     places.reset();
     readers = 0;
     given_up = false;
@@ -127,7 +132,8 @@ struct ReplicaGroup::State {
   // it, so that those who have left the call are told, too, but none who are still at the end of the call before.
   std::array<std::optional<Communicator>, 3> between_workers;
   std::size_t turn = 0;
-  bool given_up = false;  // outside of a run
+  int exceptions = std::uncaught_exceptions();  // when the group was made
+  bool given_up = false;                        // outside of a run
   ReplicaLayout layout;
   bool shares_memory = true;
   std::vector<Communicator> local;  // as each replica has it
@@ -153,14 +159,18 @@ ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Comm
     state_->layout.workers = workers->size();
     state_->layout.worker = workers->rank();
     state_->shares_memory = workers->shares_memory();
-    for (auto& each : state_->between_workers) each = workers->dup();
+    state_->connect_workers();
   } else {
     state_->all_workers.reset();
   }
   if (!state_->alone()) state_->local = thread_communicators(state_->layout.local_replicas);
 }
 
-ReplicaGroup::~ReplicaGroup() = default;
+ReplicaGroup::~ReplicaGroup() {
+  if (!state_->all_workers || std::uncaught_exceptions() <= state_->exceptions) return;
+  const std::string why = ": an exception has left the scope of its strategy";  // which nobody can read yet
+  for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);
+}
 
 const ReplicaLayout& ReplicaGroup::layout() const noexcept { return state_->layout; }
 

@@ -48,13 +48,16 @@ void Strategy::check_may_run() const {
               "make the call after the run that it is in, or do here what is done once for all replicas");
 }
 
-std::optional<Communicator> Strategy::input_workers() const {
-  ReplicaGroup& group = extended_->group();
-  return group.together([&] {
-    group.announce({.function = StrategyFunction::distribute_dataset});
-    const Communicator* const workers = group.workers();
-    return workers != nullptr ? std::optional(workers->dup()) : std::nullopt;
-  });
+detail::InputWorkers Strategy::input_workers() const {
+  const ReplicaLayout& layout = extended_->group().layout();
+  if (layout.workers == 1) return {};
+  const auto meet = [group = extended_->shared_group()](StrategyFunction function, const auto& body) {
+    group->together([&] {
+      group->announce({.function = function});
+      body(*group->workers());
+    });
+  };
+  return {layout.workers, layout.worker, meet};
 }
 
 void Strategy::run_replicas(const RunOptions& options, const std::function<void(int)>& body,

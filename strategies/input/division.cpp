@@ -6,7 +6,9 @@
 #include "input/warnings.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -127,6 +129,23 @@ void divide_batches(Division& division, const PipelineFacts& facts, const Replic
   }
 }
 
+/// What must be the same on all workers whatever their data.
+PlanSettings settings_of(const InputOptions& options) {
+  std::uint64_t weights = 0;
+  for (const double weight : options.replica_weights) weights = mixed(weights, std::bit_cast<std::uint64_t>(weight));
+  return {{0, static_cast<std::int64_t>(options.uneven), static_cast<std::int64_t>(options.replication_mode),
+           static_cast<std::int64_t>(weights), 0, 0}};
+}
+
+/// The same of a dataset that is divided by `policy`. The rows of its batches may differ where they are not known.
+PlanSettings settings_of(const InputOptions& options, AutoShardPolicy policy, const PipelineFacts& facts) {
+  PlanSettings settings = settings_of(options);
+  settings.numbers[0] = static_cast<std::int64_t>(policy);
+  settings.numbers[4] = static_cast<std::int64_t>(facts.batch->rows.value_or(0));
+  if (policy == AutoShardPolicy::data) settings.numbers[5] = static_cast<std::int64_t>(facts.order);
+  return settings;
+}
+
 }  // namespace
 
 std::vector<std::size_t> Slices::sizes(std::size_t rows) const {
@@ -142,18 +161,17 @@ std::vector<RowRange> Slices::cut(std::size_t rows) const {
   return ranges;
 }
 
-void check_distribution(const ReplicaLayout& layout, const std::optional<Communicator>& comm,
-                        const InputOptions& options) {
+void check_distribution(const ReplicaLayout& layout, const InputWorkers& workers, const InputOptions& options) {
   if (layout.workers < 1 || layout.worker < 0 || layout.worker >= layout.workers || layout.local_replicas < 1) {
     reject("worker " + std::to_string(layout.worker) + " of " + std::to_string(layout.workers) + " with " +
            std::to_string(layout.local_replicas) + " replicas: give one from 0 to workers - 1 with 1 or more");
   }
-  if (!comm && layout.workers > 1) {
+  if (workers.alone() && layout.workers > 1) {
     reject("there are " + std::to_string(layout.workers) + " workers and no communicator: give one of the workers");
   }
-  if (comm && (comm->size() != layout.workers || comm->rank() != layout.worker)) {
+  if (workers.size() != layout.workers || workers.rank() != layout.worker) {
     reject("worker " + std::to_string(layout.worker) + " of " + std::to_string(layout.workers) + " is rank " +
-           std::to_string(comm->rank()) + " of " + std::to_string(comm->size()) +
+           std::to_string(workers.rank()) + " of " + std::to_string(workers.size()) +
            " in the communicator: give one of the workers, in their order");
   }
   if (options.place_dataset_on_device &&
@@ -190,6 +208,7 @@ Division divide(const PipelineFacts& facts, const ReplicaLayout& layout, const I
   }
   division.slices.sees_all = policy == AutoShardPolicy::data;
   division.plan.may_fail = facts.may_fail;
+  division.plan.settings = settings_of(options, policy, facts);
   if (facts.batch->rows && policy != AutoShardPolicy::data)
     divide_stream(division, sharded, layout, options);
   else
@@ -205,6 +224,7 @@ Division keep_whole(const std::vector<PipelineFacts>& datasets, const ReplicaLay
                 "make batches of the lengths wanted");
   }
   Division division;
+  division.plan.settings = settings_of(options);
   const std::size_t in_turn = datasets.size() == 1 ? static_cast<std::size_t>(layout.local_replicas) : 1;
   const auto steps = [in_turn](std::size_t batches) { return batches / in_turn + (batches % in_turn == 0 ? 0 : 1); };
   bool even = true;

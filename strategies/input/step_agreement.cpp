@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chorus/allgather.hpp>
-#include <chorus/allreduce.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
@@ -11,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,22 +28,6 @@ std::int64_t encoded(const Cardinality& steps) {
   throw Error(ErrorCode::invalid_argument, "DistributedDataset: " + why);
 }
 
-/// "worker 1 <what>: <its failure>" of each worker whose failure is not empty.
-std::string failures_of_others(const Communicator& comm, const std::string& own, const std::string& what) {
-  using Text = std::array<char, 256>;
-  Text mine{};
-  own.copy(mine.data(), mine.size() - 1);
-  std::vector<Text> all(static_cast<std::size_t>(comm.size()));
-  allgather(comm, std::span(&mine, 1), all);
-  std::string failures;
-  for (std::size_t worker = 0; worker < all.size(); ++worker) {
-    if (all[worker].front() == '\0') continue;
-    failures.append(failures.empty() ? "" : "; ").append("worker ").append(std::to_string(worker)).append(" ");
-    failures.append(what).append(": ").append(all[worker].data());
-  }
-  return failures;
-}
-
 }  // namespace
 
 std::string text_of(const std::exception_ptr& failure) {
@@ -60,9 +41,9 @@ std::string text_of(const std::exception_ptr& failure) {
   }
 }
 
-void agree_on_start(const std::optional<Communicator>& comm, const std::exception_ptr& failure) {
+void agree_on_start(const InputWorkers& workers, const std::exception_ptr& failure) {
   const std::string others =
-      comm ? failures_of_others(*comm, text_of(failure), "could not make its dataset") : std::string();
+      workers.failures(StrategyFunction::distribute_dataset, text_of(failure), "could not make its dataset");
   if (failure) std::rethrow_exception(failure);
   if (!others.empty()) reject(others);
 }
@@ -77,25 +58,31 @@ void check_takes_steps(const char* function) {
                   "its batches() to run");
 }
 
-StepAgreement::StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
+StepAgreement::StepAgreement(const ReplicaLayout& layout, InputWorkers workers, UnevenPolicy policy,
                              const LocalPlan& plan)
-    : layout_(layout), comm_(std::move(comm)), policy_(policy), plan_(plan) {}
+    : layout_(layout), workers_(std::move(workers)), policy_(policy), plan_(plan) {}
 
-std::vector<std::int64_t> StepAgreement::gather(const std::vector<std::int64_t>& own) const {
-  if (!comm_) return own;
-  std::vector<std::int64_t> all(own.size() * static_cast<std::size_t>(comm_->size()));
-  allgather(*comm_, own, all);
-  return all;
+void StepAgreement::compare_settings() const {
+  const auto& own = plan_.settings.numbers;
+  const std::vector<std::int64_t> all = workers_.gather({own.begin(), own.end()});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t setting = i % own.size();
+    if (all[i] == all[setting]) continue;
+    throw Error(ErrorCode::mismatch, std::string("DistributedDataset: ") + PlanSettings::names[setting] +
+                                         " is not the same on worker 0 and on worker " +
+                                         std::to_string(i / own.size()) + ": give every worker the same options");
+  }
 }
 
 void StepAgreement::compare_plans() {
   planned_ = true;
-  counts_alone_ = !comm_;
-  if (!comm_) return;
+  counts_alone_ = workers_.alone();
+  if (counts_alone_) return;
+  compare_settings();
   constexpr std::size_t numbers = 4;
   const std::int64_t rows = plan_.rows ? static_cast<std::int64_t>(*plan_.rows) : unknown;
   const std::vector<std::int64_t> all =
-      gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0});
+      workers_.gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0});
   bool same_steps = all[0] != unknown;
   bool known_steps = true;
   bool known_rows = true;
@@ -132,16 +119,17 @@ void StepAgreement::compare_plans() {
 
 StepCounts StepAgreement::all_counts(const LocalCounts& counts) {
   if (counts_alone_) {
-    if (counts.own.batches == 0 || !comm_) return counts.own;
+    if (counts.own.batches == 0 || workers_.alone()) return counts.own;
     const auto replicas = static_cast<std::size_t>(layout_.replicas());
     return fixed_rows_ ? StepCounts{*fixed_rows_, replicas, replicas} : counts.all.value_or(counts.own);
   }
   std::array<std::int64_t, 4> sums = {static_cast<std::int64_t>(counts.own.rows),
                                       static_cast<std::int64_t>(counts.own.batches),
                                       static_cast<std::int64_t>(counts.own.with_rows), counts.failure.empty() ? 0 : 1};
-  allreduce(*comm_, sums, ReduceOp::sum);
+  workers_.add(sums);
   if (sums[3] > 0) {
-    const std::string others = failures_of_others(*comm_, counts.failure, "could not read its data");
+    const std::string others =
+        workers_.failures(StrategyFunction::next_step, counts.failure, "could not read its data");
     if (counts.failure.empty()) reject("in step " + std::to_string(step_) + " " + others);
   }
   return {static_cast<std::size_t>(sums[0]), static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
@@ -149,7 +137,7 @@ StepCounts StepAgreement::all_counts(const LocalCounts& counts) {
 
 void StepAgreement::report_uneven() const {
   const std::vector<std::int64_t> all =
-      gather({static_cast<std::int64_t>(own_.with_rows), static_cast<std::int64_t>(own_rows_)});
+      workers_.gather({static_cast<std::int64_t>(own_.with_rows), static_cast<std::int64_t>(own_rows_)});
   std::string who;
   std::string rows;
   for (std::size_t worker = 0; worker < all.size() / 2; ++worker) {

@@ -20,9 +20,23 @@ class Strategy;
 [[nodiscard]] CHORUS_API bool has_strategy() noexcept;
 /// True in the scope of a strategy and in the function of a merge_call, false in a replica and outside of every scope.
 [[nodiscard]] CHORUS_API bool in_cross_replica_context() noexcept;
+/// A pointer to what a replica can do, or null. Who follows a null one is told so.
+class ReplicaContextPointer {
+ public:
+  explicit ReplicaContextPointer(ReplicaContext* context) noexcept : context_(context) {}
+  operator ReplicaContext*() const noexcept { return context_; }  // NOLINT(google-explicit-constructor)
+  /// Both throw Error{wrong_context} where it is null.
+  [[nodiscard]] ReplicaContext& operator*() const { return *checked(); }
+  [[nodiscard]] ReplicaContext* operator->() const { return checked(); }
+
+ private:
+  [[nodiscard]] CHORUS_API ReplicaContext* checked() const;
+  ReplicaContext* context_;
+};
+
 /// The replica this thread is; null in a cross-replica context. Outside of every scope the only replica of the default
 /// strategy.
-[[nodiscard]] CHORUS_API ReplicaContext* get_replica_context() noexcept;
+[[nodiscard]] CHORUS_API ReplicaContextPointer get_replica_context() noexcept;
 /// Makes `strategy` that of this thread until another is set; null: the default one.
 /// Throws   Error{wrong_context} inside of a scope or a replica.
 CHORUS_API void set_strategy(Strategy* strategy);

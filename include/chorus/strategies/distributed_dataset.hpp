@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chorus/communicator.hpp>
 #include <chorus/strategies/dataset.hpp>
 #include <chorus/strategies/detail/division.hpp>
+#include <chorus/strategies/detail/input_workers.hpp>
 #include <chorus/strategies/detail/local_steps.hpp>
 #include <chorus/strategies/detail/prefetch.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
@@ -162,14 +162,15 @@ class DistributedDataset {
   /// among the workers, and split_batch among the replicas. The batches of a step have the dataset's number of rows,
   /// except the last; where the workers see the same data or different ones (AutoShardPolicy::off, file, hint), each
   /// cuts its own rows so that all together have.
-  /// Shapes   `dataset` is batched and describes the same data on every worker; `workers` has the workers as ranks, and
-  ///          may be left out where there is one.
+  /// Shapes   `dataset` is batched and describes the same data on every worker; `workers` is a communicator that has
+  /// the
+  ///          workers as ranks, and may be left out where there is one.
   /// Throws   Error{invalid_argument} where the dataset is not batched, has no files or fewer than workers for
   ///          AutoShardPolicy::file, or the arguments do not fit together, or another worker throws;
   ///          Error{not_supported} for InputReplicationMode::per_replica.
   /// Order    called by all workers.
-  DistributedDataset(const Dataset<B>& dataset, const ReplicaLayout& layout,
-                     std::optional<Communicator> workers = std::nullopt, InputOptions options = {})
+  DistributedDataset(const Dataset<B>& dataset, const ReplicaLayout& layout, detail::InputWorkers workers = {},
+                     InputOptions options = {})
       : DistributedDataset(layout, std::move(workers), std::move(options)) {
     together([&] {
       state_->division = detail::divide(dataset.stage()->facts(), layout, state_->options);
@@ -185,8 +186,7 @@ class DistributedDataset {
   ///          Error{not_supported} where the options tell how to divide batches.
   template <class Function>
   [[nodiscard]] static DistributedDataset from_function(const Function& make_dataset, const ReplicaLayout& layout,
-                                                        std::optional<Communicator> workers = std::nullopt,
-                                                        InputOptions options = {}) {
+                                                        detail::InputWorkers workers = {}, InputOptions options = {}) {
     DistributedDataset distributed(layout, std::move(workers), std::move(options));
     State& state = *distributed.state_;
     const bool each = state.options.replication_mode == InputReplicationMode::per_replica;
@@ -252,11 +252,11 @@ class DistributedDataset {
 
  private:
   struct State {
-    State(const ReplicaLayout& of, std::optional<Communicator> comm, InputOptions chosen)
-        : layout(of), workers(std::move(comm)), options(std::move(chosen)) {}
+    State(const ReplicaLayout& of, detail::InputWorkers sharing, InputOptions chosen)
+        : layout(of), workers(std::move(sharing)), options(std::move(chosen)) {}
 
     ReplicaLayout layout;
-    std::optional<Communicator> workers;
+    detail::InputWorkers workers;
     InputOptions options;
     detail::Division division = {};
     std::vector<detail::StagePointer<B>> stages = {};
@@ -264,9 +264,8 @@ class DistributedDataset {
     std::atomic<std::uint64_t> epochs = 0;
   };
 
-  DistributedDataset(const ReplicaLayout& layout, std::optional<Communicator> workers, InputOptions options) {
+  DistributedDataset(const ReplicaLayout& layout, detail::InputWorkers workers, InputOptions options) {
     detail::check_distribution(layout, workers, options);
-    if (layout.workers == 1) workers.reset();
     state_ = std::make_shared<State>(layout, std::move(workers), std::move(options));
   }
 

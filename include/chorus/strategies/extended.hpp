@@ -65,8 +65,9 @@ class CHORUS_API StrategyExtended {
   /// The devices of this worker where variables lie.
   /// Throws   as worker_devices.
   [[nodiscard]] std::span<const Device> parameter_devices() const;
-  [[nodiscard]] ReplicaGroup& group() noexcept { return group_; }
-  [[nodiscard]] const ReplicaGroup& group() const noexcept { return group_; }
+  [[nodiscard]] const std::shared_ptr<ReplicaGroup>& shared_group() const noexcept { return group_; }
+  [[nodiscard]] ReplicaGroup& group() noexcept { return *group_; }
+  [[nodiscard]] const ReplicaGroup& group() const noexcept { return *group_; }
   [[nodiscard]] CrossDeviceOps& cross_device_ops() noexcept { return *parts_.cross_device_ops; }
   /// Those of the strategy; in a run, with what its RunOptions set.
   [[nodiscard]] CommunicationOptions communication_options() const noexcept;
@@ -76,7 +77,7 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
   [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept { return parts_.cluster_resolver.get(); }
   /// True on the worker that writes checkpoints and summaries: the chief.
-  [[nodiscard]] bool should_checkpoint() const noexcept { return group_.layout().worker == 0; }
+  [[nodiscard]] bool should_checkpoint() const noexcept { return group_->layout().worker == 0; }
 
   // What follows is called in the cross-replica context, by all workers; the reductions and the broadcast throw
   // Error{wrong_context} elsewhere.
@@ -85,7 +86,7 @@ class CHORUS_API StrategyExtended {
   template <Structure T>
   [[nodiscard]] Mirrored<T> reduce_to(ReduceOp op, PerReplica<T> value, const CommunicationOptions& options = {}) {
     check_cross_replica("StrategyExtended::reduce_to");
-    group_.together([&] {
+    group_->together([&] {
       const int first = value.layout().first_replica();
       reduce_components({.function = StrategyFunction::reduce_to, .op = op}, op,
                         detail::leaves_of_components(value.values(), first, "reduce_to"), options);
@@ -100,8 +101,8 @@ class CHORUS_API StrategyExtended {
   template <Leaf T>
   [[nodiscard]] Mirrored<T> broadcast_to(T value) {
     check_cross_replica("StrategyExtended::broadcast_to");
-    group_.together([&] { broadcast(tensor_ref(value)); });
-    const ReplicaLayout layout = group_.layout();
+    group_->together([&] { broadcast(tensor_ref(value)); });
+    const ReplicaLayout layout = group_->layout();
     return Mirrored<T>(layout, std::vector<T>(static_cast<std::size_t>(layout.local_replicas), value));
   }
   /// Calls `function(component, args...)` for every component of `variable` on this worker; a distributed argument
@@ -190,7 +191,7 @@ class CHORUS_API StrategyExtended {
   static void check_iterations(int iterations);
 
   StrategyParts parts_;
-  ReplicaGroup group_;
+  std::shared_ptr<ReplicaGroup> group_;  // of inputs, too, which may outlive the strategy
   Strategy* strategy_ = nullptr;
   ReduceOp loss_reduction_ = ReduceOp::sum;
 };
@@ -199,7 +200,7 @@ template <Structure T>
 std::vector<Mirrored<T>> StrategyExtended::batch_reduce_to(ReduceOp op, std::vector<PerReplica<T>> values,
                                                            const CommunicationOptions& options) {
   check_cross_replica("StrategyExtended::batch_reduce_to");
-  group_.together([&] {
+  group_->together([&] {
     detail::ReplicaLeaves all;
     for (PerReplica<T>& value : values) {
       const int first = value.layout().first_replica();

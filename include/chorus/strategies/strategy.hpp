@@ -189,8 +189,8 @@ class CHORUS_API Strategy {
   friend class ReplicaContext;
   void check_cross_replica(const char* function, const char* instead) const;
   void check_may_run() const;
-  /// For input, so that a failed run does not end it.
-  [[nodiscard]] std::optional<Communicator> input_workers() const;
+  /// They meet as in other calls outside of runs, so that a worker that makes another call instead is noticed.
+  [[nodiscard]] detail::InputWorkers input_workers() const;
   /// reduce as a part of `call`.
   template <Structure T>
   [[nodiscard]] T reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value);

@@ -20,6 +20,7 @@ enum class StrategyFunction : std::uint8_t {
   broadcast_to,
   gather,
   distribute_dataset,
+  next_step,
   check_in_sync,
   make_variable,
   read_variable,

@@ -99,8 +99,14 @@ TEST_P(WithReplicas, Case73_OutsideOfTheReplicasAndByMaxAndMin) {
     if (id() == 0) kept = get_replica_context();
     get_replica_context()->merge_call([&](Strategy&) {
       expect_error(ErrorCode::wrong_context, "all_reduce", [&] { std::ignore = kept->all_reduce(ReduceOp::sum, 1); });
+      expect_error(ErrorCode::wrong_context, "get_replica_context",
+                   [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1); });
     });
   });
+  const auto scope = strategy.scope();
+  expect_error(ErrorCode::wrong_context, "Strategy::reduce",
+               [] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1); });
+  expect_error(ErrorCode::wrong_context, "Strategy::reduce", [] { std::ignore = *get_replica_context(); });
 }
 
 TEST_P(WithReplicas, Case74_EveryReplicaCountsForEveryOps) {

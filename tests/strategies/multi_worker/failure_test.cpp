@@ -6,6 +6,7 @@
 #include <chorus/strategies/variable.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,41 @@ TEST_P(MultiWorker, WhatOneWorkerRefusesIsToldToTheOthers) {
   expect_told([&] { std::ignore = several.reduce(ReduceOp::sum, values); });
   expect_told([&] { std::ignore = several.extended().reduce_to(ReduceOp::sum, values); });
   expect_told([&] { std::ignore = several.extended().batch_reduce_to(ReduceOp::sum, std::vector{values}); });
+}
+
+TEST_P(MultiWorker, AWorkerThatLeavesOutARunIsNoticedWhereItTakesTheNextStep) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto make = [](const InputContext& context) {
+    return range(context.input_pipeline_id + 2).map([](std::int64_t row) { return row; }).batch(1);
+  };
+  const auto data = several.distribute_datasets_from_function(make);
+  const bool leaves_out = job_rank() == job_size() - 1;
+  const std::string text = thrown_text([&] {
+    for (const auto& step : data) {
+      if (leaves_out) continue;
+      std::ignore = several.run([](std::int64_t) { return get_replica_context()->all_reduce(ReduceOp::sum, 1); },
+                                several.run([](const auto& rows) { return rows.front(); }, step.batches()));
+    }
+  });
+  EXPECT_THAT(text, HasSubstr("the next step of a dataset"));
+  expect_works(several);
+}
+
+TEST_P(MultiWorker, AFailedRunIsToldToAWorkerThatTakesTheNextStep) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto data = several.distribute_dataset(range(1000).map([](std::int64_t row) { return row; }).batch(10),
+                                               {.shard_policy = AutoShardPolicy::off});
+  auto steps = data.iterate();
+  std::ignore = steps.next();
+  const auto fails = [] { throw std::runtime_error("no weights here"); };
+  const std::string text = thrown_text([&] {
+    if (job_rank() == 0) several.run(fails);
+    std::ignore = steps.next();
+  });
+  EXPECT_THAT(text, HasSubstr("no weights here"));
+  expect_works(several);
 }
 
 TEST_P(MultiWorker, AnInitialValueThatCannotBeMadeOnOneWorkerIsToldToTheOthers) {

@@ -112,6 +112,28 @@ class MultiWorkerInput : public MultiWorker {
 };
 INSTANTIATE_TEST_SUITE_P(ReplicasOfEachWorker, MultiWorkerInput, testing::Values(1, 2));
 
+TEST_P(MultiWorkerInput, OptionsThatDifferAreRefusedOnAllWorkers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const bool other = job_rank() == 1;
+  const auto refused = [&](const std::string& what, const Dataset<std::int64_t>& rows, std::size_t batch,
+                           const InputOptions& options) {
+    const auto data = several.distribute_dataset(rows.batch(batch), options);
+    const std::string text = thrown_text([&] { std::ignore = data.iterate().next(); });
+    EXPECT_THAT(text, HasSubstr(what));
+    EXPECT_THAT(text, HasSubstr("worker 1"));
+  };
+  const auto rows = range(40).map([](std::int64_t row) { return row; });
+  const auto shuffled = rows.shuffle(40, other ? 2 : 1);
+  refused("the shard_policy", rows, 8, {.shard_policy = other ? AutoShardPolicy::off : AutoShardPolicy::data});
+  refused("the order of shuffle", shuffled, 8, {.shard_policy = AutoShardPolicy::data});
+  refused("the rows of a batch", rows, other ? 4 : 8, {.shard_policy = AutoShardPolicy::off});
+  refused("the uneven policy", rows, 8,
+          {.shard_policy = AutoShardPolicy::data, .uneven = other ? UnevenPolicy::stop_all : UnevenPolicy::pad});
+  const auto taken = several.distribute_dataset(shuffled.batch(8), {.shard_policy = AutoShardPolicy::off});
+  EXPECT_TRUE(taken.iterate().next()) << "where each worker sees to its own order";
+}
+
 TEST_P(MultiWorkerInput, Case98_DataGivesEachReplicaItsSlicesOfEachBatch) {
   MultiWorkerMirroredStrategy several = strategy();
   for (const std::size_t batch : {8, 11, 30}) {  // the last is longer than all data

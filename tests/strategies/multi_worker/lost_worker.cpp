@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training of several workers with two replicas each, of which the last worker is lost in the middle. Each of the
 // others writes what its call said, and what the next one said, into a file: launchers lose output when a rank dies.
-//   lost_worker killed|exited|threw|killed_at_the_end|killed_outside|killed_in_input FOLDER
+// STEPS are done before.
+//   lost_worker killed|exited|threw|ended|unwound|killed_at_the_end|killed_outside|killed_in_input STEPS FOLDER
 #include <chorus/strategies/array_dataset.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
@@ -17,18 +18,17 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace std::chrono_literals;
-
-/// What is done before, so that the workers know each other.
-constexpr int steps_before = 5;
 
 class Training {
  public:
@@ -67,6 +67,11 @@ class Training {
   bool last_;
 };
 
+/// Ends as a program does that has come to its end.
+void end_this() {
+  MPI_Finalize();
+  _exit(0);
+}
 void kill_this() { raise(SIGKILL); }
 void exit_this() { _exit(3); }
 void throw_here() { throw std::runtime_error("the last worker has no data"); }
@@ -85,24 +90,36 @@ std::string said(const std::function<void()>& call) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
   const std::string how = argv[1];
-  const std::string folder = argv[2];
+  const int steps_before = std::stoi(argv[2]);
+  const std::string folder = argv[3];
   const chorus::Communicator world = chorus::Communicator::world();
-  Training training(world);
-  for (int i = 0; i < steps_before; ++i) training.step();
+  auto training = std::make_unique<Training>(world);
+  for (int i = 0; i < steps_before; ++i) training->step();
   const bool last = world.rank() == world.size() - 1;
   if (last) std::ofstream(folder + "/pid") << getpid() << '\n';
   const std::map<std::string, std::function<void()>> calls{
-      {"killed", [&] { training.step_without(kill_this, true); }},
-      {"exited", [&] { training.step_without(exit_this, true); }},
-      {"threw", [&] { training.reduce_without(throw_here); }},
-      {"killed_at_the_end", [&] { training.step_without(kill_this, false); }},
-      {"killed_outside", [&] { training.reduce_without(kill_this); }},
-      {"killed_in_input", [&] { training.input_without(kill_this); }}};
+      {"killed", [&] { training->step_without(kill_this, true); }},
+      {"exited", [&] { training->step_without(exit_this, true); }},
+      {"threw", [&] { training->reduce_without(throw_here); }},
+      {"unwound", [&] { training->reduce_without(throw_here); }},
+      {"ended", [&] { training->reduce_without(end_this); }},
+      {"killed_at_the_end", [&] { training->step_without(kill_this, false); }},
+      {"killed_outside", [&] { training->reduce_without(kill_this); }},
+      {"killed_in_input", [&] { training->input_without(kill_this); }}};
+  if (last && how == "unwound") {
+    try {
+      const std::unique_ptr<Training> left = std::move(training);
+      left->reduce_without(throw_here);
+    } catch (const std::exception&) {
+      std::this_thread::sleep_for(3s);  // it lives on
+      _exit(1);
+    }
+  }
   if (last) calls.at(how)();  // where it throws nobody catches it
   const std::string first = said(calls.at(how));
-  const std::string next = said([&] { training.step(); });
+  const std::string next = said([&] { training->step(); });
   std::ofstream(folder + "/" + std::to_string(world.rank())) << first << '\n' << next << '\n';
   std::this_thread::sleep_for(2s);  // the others are to see one worker lost
   _exit(0);                         // MPI_Finalize would wait for it

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chorus/communicator.hpp>
 #include <chorus/export.hpp>
+#include <chorus/strategies/detail/input_workers.hpp>
 #include <chorus/strategies/detail/stage.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
 #include <chorus/strategies/input_options.hpp>
@@ -37,8 +37,8 @@ struct Division {
   std::optional<std::size_t> batch_rows = {};
 };
 
-/// Throws   Error{invalid_argument} where the layout, the workers' communicator and the options do not fit together.
-CHORUS_API void check_distribution(const ReplicaLayout& layout, const std::optional<Communicator>& comm,
+/// Throws   Error{invalid_argument} where the layout, the workers and the options do not fit together.
+CHORUS_API void check_distribution(const ReplicaLayout& layout, const InputWorkers& workers,
                                    const InputOptions& options);
 
 /// The division of a dataset that all workers describe alike; worker 0 warns where nothing was said about it.

@@ -57,7 +57,13 @@ class ShuffleStage final : public Stage<T> {
     const RandomNumbers random(order_.seed, order_.each_epoch ? start.epoch : 0);
     return std::make_unique<Shuffled>(input_->start(start), order_.buffer, random);
   }
-  [[nodiscard]] PipelineFacts facts() const override { return input_->facts(); }
+  [[nodiscard]] PipelineFacts facts() const override {
+    PipelineFacts facts = input_->facts();
+    for (const std::uint64_t number : {std::uint64_t{order_.buffer}, order_.seed, std::uint64_t{order_.each_epoch}}) {
+      facts.order = mixed(facts.order, number);
+    }
+    return facts;
+  }
 
  private:
   class Shuffled final : public Cursor<T> {

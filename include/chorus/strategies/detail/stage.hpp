@@ -37,12 +37,18 @@ struct BatchFacts {
 };
 
 /// What is known of a pipeline before it starts.
+/// A checksum of the numbers that it is called with in turn.
+[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t checksum, std::uint64_t number) noexcept {
+  return (checksum ^ (number + 1)) * 0x9E3779B97F4A7C15U;
+}
+
 struct PipelineFacts {
   Cardinality cardinality = Cardinality::unknown();
   std::optional<BatchFacts> batch = {};
   std::optional<std::size_t> files = {};  ///< how many its source reads, where it reads files
   bool has_hint = false;
-  bool may_fail = false;  ///< it calls the program's functions or reads files, so that one worker alone may fail
+  bool may_fail = false;    ///< it calls the program's functions or reads files, so that one worker alone may fail
+  std::uint64_t order = 0;  ///< the same for datasets that are shuffled alike
 };
 
 struct RowRange {

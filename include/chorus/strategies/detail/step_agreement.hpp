@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chorus/communicator.hpp>
 #include <chorus/export.hpp>
 #include <chorus/strategies/cardinality.hpp>
+#include <chorus/strategies/detail/input_workers.hpp>
 #include <chorus/strategies/input_options.hpp>
 #include <chorus/strategies/values.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -23,6 +24,13 @@ struct StepCounts {
   std::size_t with_rows = 0;
 };
 
+/// What must be the same on all workers, each as a number; 0 where it need not.
+struct PlanSettings {
+  static constexpr std::array names{"the shard_policy",    "the uneven policy",   "the replication_mode",
+                                    "the replica_weights", "the rows of a batch", "the order of shuffle"};
+  std::array<std::int64_t, names.size()> numbers{};
+};
+
 /// What a worker knows of an epoch before it begins.
 struct LocalPlan {
   Cardinality steps = Cardinality::unknown();
@@ -33,6 +41,7 @@ struct LocalPlan {
   /// The rows of a step that lacks nothing, where they are known.
   std::optional<std::size_t> full_rows = {};
   bool may_fail = false;  ///< in any step, so that the others must be told
+  PlanSettings settings = {};
 };
 
 /// What a worker has for the next step.
@@ -44,7 +53,7 @@ struct LocalCounts {
 
 /// Called by all workers when they have made their data: rethrows `failure`, and on the workers that have none throws
 /// Error{invalid_argument} with the text of those that do.
-CHORUS_API void agree_on_start(const std::optional<Communicator>& comm, const std::exception_ptr& failure);
+CHORUS_API void agree_on_start(const InputWorkers& workers, const std::exception_ptr& failure);
 /// Throws   Error{wrong_context} in a replica: one call takes the batches of all of them.
 CHORUS_API void check_takes_steps(const char* function);
 /// The text of an exception; that of none is empty.
@@ -54,9 +63,7 @@ CHORUS_API void check_takes_steps(const char* function);
 /// allreduce a step; none where the workers find at the first step that all know the same.
 class CHORUS_API StepAgreement {
  public:
-  /// `comm` has the workers as its ranks; none where there is one worker.
-  StepAgreement(const ReplicaLayout& layout, std::optional<Communicator> comm, UnevenPolicy policy,
-                const LocalPlan& plan);
+  StepAgreement(const ReplicaLayout& layout, InputWorkers workers, UnevenPolicy policy, const LocalPlan& plan);
 
   /// The rows of the next step on all replicas, 0 where it is to be left out; none where the data end.
   /// Order    collective over the workers, called by the thread that consumes.
@@ -64,13 +71,13 @@ class CHORUS_API StepAgreement {
   [[nodiscard]] std::optional<std::size_t> agree(const LocalCounts& counts);
 
  private:
-  [[nodiscard]] std::vector<std::int64_t> gather(const std::vector<std::int64_t>& own) const;
   void compare_plans();
+  void compare_settings() const;
   [[nodiscard]] StepCounts all_counts(const LocalCounts& counts);
   [[noreturn]] void report_uneven() const;
 
   ReplicaLayout layout_;
-  std::optional<Communicator> comm_;
+  InputWorkers workers_;
   UnevenPolicy policy_;
   LocalPlan plan_;
   std::size_t step_ = 0;

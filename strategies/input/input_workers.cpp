@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/strategies/detail/input_workers.hpp>
+
+#include <chorus/allgather.hpp>
+#include <chorus/allreduce.hpp>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace chorus::detail {
+
+InputWorkers::InputWorkers(const Communicator& workers)
+    : InputWorkers(workers.size(), workers.rank(),
+                   [workers](StrategyFunction /*function*/, const auto& body) { body(workers); }) {}
+
+InputWorkers::InputWorkers(const std::optional<Communicator>& workers) {
+  if (workers) *this = InputWorkers(*workers);
+}
+
+InputWorkers::InputWorkers(int size, int rank, Meet meet) : size_(size), rank_(rank), meet_(std::move(meet)) {}
+
+std::vector<std::int64_t> InputWorkers::gather(const std::vector<std::int64_t>& own) const {
+  if (alone()) return own;
+  std::vector<std::int64_t> all(own.size() * static_cast<std::size_t>(size_));
+  meet_(StrategyFunction::next_step, [&](const Communicator& comm) { allgather(comm, own, all); });
+  return all;
+}
+
+void InputWorkers::add(std::span<std::int64_t> numbers) const {
+  if (alone()) return;
+  meet_(StrategyFunction::next_step, [&](const Communicator& comm) { allreduce(comm, numbers, ReduceOp::sum); });
+}
+
+std::string InputWorkers::failures(StrategyFunction function, const std::string& own, const std::string& what) const {
+  if (alone()) return {};
+  using Text = std::array<char, 256>;
+  Text mine{};
+  own.copy(mine.data(), mine.size() - 1);
+  std::vector<Text> all(static_cast<std::size_t>(size_));
+  meet_(function, [&](const Communicator& comm) { allgather(comm, std::span(&mine, 1), all); });
+  std::string failures;
+  for (std::size_t worker = 0; worker < all.size(); ++worker) {
+    if (all[worker].front() == '\0') continue;
+    failures.append(failures.empty() ? "" : "; ").append("worker ").append(std::to_string(worker)).append(" ");
+    failures.append(what).append(": ").append(all[worker].data());
+  }
+  return failures;
+}
+
+}  // namespace chorus::detail
