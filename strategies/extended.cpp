@@ -9,11 +9,13 @@
 
 #include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
+#include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/strategy.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <tuple>
 
@@ -70,8 +72,10 @@ bool has_no_elements(const detail::ReplicaLeaves& values) {
 }  // namespace
 
 StrategyExtended::StrategyExtended(StrategyParts parts)
-    : parts_(checked(std::move(parts))),
-      group_(std::make_shared<ReplicaGroup>(parts_.worker_devices, parts_.workers)) {}
+    : parts_(checked(std::move(parts))), group_(std::make_shared<ReplicaGroup>(parts_.worker_devices, parts_.workers)) {
+  if (parts_.workers || parts_.worker_devices.size() == 1) return;
+  if (const std::string line = alone_line(parts_.name); !line.empty()) fmt::print(stderr, "{}\n", line);
+}
 
 StrategyExtended::~StrategyExtended() = default;
 

@@ -14,7 +14,9 @@ Strategy::Strategy(std::unique_ptr<StrategyExtended> extended) noexcept : extend
   extended_->strategy_ = this;
 }
 
-Strategy::~Strategy() = default;
+Strategy::~Strategy() {
+  if (current_context().strategy == this && !current_context().scoped) set_strategy(nullptr);
+}
 
 const std::string& Strategy::name() const noexcept { return extended_->name(); }
 

@@ -31,6 +31,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -92,7 +93,11 @@ void add_options(CLI::App& app, Settings& settings) {
 void check_writable(const chorus::Communicator& world, const char* option, const std::string& path) {
   if (path.empty()) return;
   int error = 0;
-  if (world.rank() == 0 && !std::ofstream(path, std::ios::app)) error = errno;
+  if (world.rank() == 0) {
+    const bool there = std::filesystem::exists(path);
+    if (!std::ofstream(path, std::ios::app)) error = errno;
+    if (!there) std::filesystem::remove(path);
+  }
   chorus::bcast(world, std::span(&error, 1), 0);
   if (error != 0) throw examples::InputError(fmt::format("{} {}: {}", option, path, std::strerror(error)));
 }

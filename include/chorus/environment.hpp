@@ -20,6 +20,8 @@ class CHORUS_API Environment {
 
   /// How many ranks MPI_COMM_WORLD has, whichever of them a communicator is of; 1 while MPI does not run.
   [[nodiscard]] static int world_size() noexcept;
+  /// This one's number among them; 0 while MPI does not run.
+  [[nodiscard]] static int world_rank() noexcept;
 
  private:
   bool owns_mpi_ = false;

@@ -282,4 +282,10 @@ int Environment::world_size() noexcept {
   return size;
 }
 
+int Environment::world_rank() noexcept {
+  int rank = 0;
+  if (mpi_runs()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
 }  // namespace chorus

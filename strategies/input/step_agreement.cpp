@@ -5,10 +5,12 @@
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/strategy.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,16 @@ std::int64_t encoded(const Cardinality& steps) {
 
 [[noreturn]] void reject(const std::string& why) {
   throw Error(ErrorCode::invalid_argument, "DistributedDataset: " + why);
+}
+
+/// "worker 0: 3, worker 1: endless".
+std::string text_of_steps(const std::vector<std::int64_t>& steps) {
+  std::string text;
+  for (std::size_t worker = 0; worker < steps.size(); ++worker) {
+    text += (worker == 0 ? "" : ", ") + std::string("worker ") + std::to_string(worker) + ": " +
+            (steps[worker] == infinite ? "endless" : std::to_string(steps[worker]));
+  }
+  return text;
 }
 
 }  // namespace
@@ -83,37 +95,29 @@ void StepAgreement::compare_plans() {
   const std::int64_t rows = plan_.rows ? static_cast<std::int64_t>(*plan_.rows) : unknown;
   const std::vector<std::int64_t> all =
       workers_.gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0});
-  bool same_steps = all[0] != unknown;
-  bool known_steps = true;
+  std::vector<std::int64_t> steps;
   bool known_rows = true;
   bool all_see_all = true;
   bool may_fail = false;
   std::int64_t sum = 0;
-  std::string steps;
-  for (std::size_t worker = 0; worker < all.size() / numbers; ++worker) {
-    const std::int64_t* const plan = &all[worker * numbers];
-    same_steps = same_steps && plan[0] == all[0];
-    known_steps = known_steps && plan[0] != unknown;
-    known_rows = known_rows && plan[1] != unknown;
-    all_see_all = all_see_all && plan[2] == 1;
-    may_fail = may_fail || plan[3] == 1;
-    sum += plan[1];
-    steps += (worker == 0 ? "" : ", ") + std::string("worker ") + std::to_string(worker) + ": " +
-             (plan[0] == infinite ? "endless" : std::to_string(plan[0]));
+  for (std::size_t at = 0; at < all.size(); at += numbers) {
+    steps.push_back(all[at]);
+    known_rows = known_rows && all[at + 1] != unknown;
+    all_see_all = all_see_all && all[at + 2] == 1;
+    may_fail = may_fail || all[at + 3] == 1;
+    sum += all[at + 1];
   }
-  if (all_see_all && known_steps && !same_steps) {
-    throw Error(ErrorCode::invalid_argument,
-                "DistributedDataset: AutoShardPolicy::data gives each worker its slices of "
-                "the same data, but the numbers of steps differ (" +
-                    steps + "): give every worker all of them, or choose hint");
+  const bool known = std::ranges::find(steps, unknown) == steps.end();
+  const bool same = known && std::ranges::adjacent_find(steps, std::not_equal_to<>()) == steps.end();
+  if (known && !same && all_see_all) {
+    reject("AutoShardPolicy::data gives each worker its slices of the same data, but the numbers of steps differ (" +
+           text_of_steps(steps) + "): give every worker all of them, or choose hint");
   }
-  if (policy_ == UnevenPolicy::error && known_steps && !same_steps) {
-    throw Error(ErrorCode::invalid_argument, "DistributedDataset: the workers have different numbers of steps (" +
-                                                 steps +
-                                                 "): divide the data evenly, or choose UnevenPolicy::pad, drop or "
-                                                 "stop_all");
+  if (known && !same && policy_ == UnevenPolicy::error) {
+    reject("the workers have different numbers of steps (" + text_of_steps(steps) +
+           "): divide the data evenly, or choose UnevenPolicy::pad, drop or stop_all");
   }
-  counts_alone_ = same_steps && (known_rows || all_see_all) && !may_fail;
+  counts_alone_ = same && (known_rows || all_see_all) && !may_fail;
   if (counts_alone_ && known_rows) fixed_rows_ = static_cast<std::size_t>(sum);
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace chorus {
@@ -22,6 +23,13 @@ std::string startup_line(std::string_view strategy, const ClusterResolver& resol
   allgather(comm, std::array{report_of(resolver, local_replicas)}, reports);
   check_agreement(reports);
   return startup_text(strategy, resolver, local_replicas) + launch_note(ranks, variables);
+}
+
+std::string alone_line(std::string_view strategy) {
+  if (Environment::world_size() == 1 || Environment::world_rank() != 0) return {};
+  return "chorus: " + std::string(strategy) + ": each of the " + std::to_string(Environment::world_size()) +
+         " ranks of MPI computes alone and has all the data: for one computation of all ranks take "
+         "MultiWorkerMirroredStrategy";
 }
 
 }  // namespace chorus

@@ -29,4 +29,8 @@ namespace chorus {
                                                   const Communicator& comm, int local_replicas,
                                                   const EnvironmentVariables& variables = process_environment);
 
+/// What a strategy of one process says in a job of several, each of which then computes alone; empty elsewhere, and in
+/// every process but one.
+[[nodiscard]] CHORUS_API std::string alone_line(std::string_view strategy);
+
 }  // namespace chorus

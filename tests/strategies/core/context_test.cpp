@@ -98,6 +98,15 @@ TEST(Context, Case10_TheDefaultScopeTakesNoOther) {
   expect_error(ErrorCode::wrong_context, "mixing", [&] { std::ignore = strategy.scope(); });
 }
 
+TEST(Context, AStrategyThatEndsIsSetNoLonger) {
+  {
+    MirroredStrategy strategy = mirrored(2);
+    set_strategy(&strategy);
+    EXPECT_TRUE(has_strategy());
+  }
+  EXPECT_FALSE(has_strategy());
+}
+
 TEST(Context, Case11_SetStrategyLastsUntilAnother) {
   MirroredStrategy first = mirrored(1);
   MirroredStrategy second = mirrored(1);

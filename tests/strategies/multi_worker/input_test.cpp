@@ -123,14 +123,14 @@ TEST_P(MultiWorkerInput, OptionsThatDifferAreRefusedOnAllWorkers) {
     EXPECT_THAT(text, HasSubstr(what));
     EXPECT_THAT(text, HasSubstr("worker 1"));
   };
-  const auto rows = range(40).map([](std::int64_t row) { return row; });
-  const auto shuffled = rows.shuffle(40, other ? 2 : 1);
-  refused("the shard_policy", rows, 8, {.shard_policy = other ? AutoShardPolicy::off : AutoShardPolicy::data});
-  refused("the order of shuffle", shuffled, 8, {.shard_policy = AutoShardPolicy::data});
-  refused("the rows of a batch", rows, other ? 4 : 8, {.shard_policy = AutoShardPolicy::off});
-  refused("the uneven policy", rows, 8,
+  const auto rows = range(400).map([](std::int64_t row) { return row; });
+  const auto shuffled = rows.shuffle(400, other ? 2 : 1);
+  refused("the shard_policy", rows, 80, {.shard_policy = other ? AutoShardPolicy::off : AutoShardPolicy::data});
+  refused("the order of shuffle", shuffled, 80, {.shard_policy = AutoShardPolicy::data});
+  refused("the rows of a batch", rows, other ? 40 : 80, {.shard_policy = AutoShardPolicy::off});
+  refused("the uneven policy", rows, 80,
           {.shard_policy = AutoShardPolicy::data, .uneven = other ? UnevenPolicy::stop_all : UnevenPolicy::pad});
-  const auto taken = several.distribute_dataset(shuffled.batch(8), {.shard_policy = AutoShardPolicy::off});
+  const auto taken = several.distribute_dataset(shuffled.batch(80), {.shard_policy = AutoShardPolicy::off});
   EXPECT_TRUE(taken.iterate().next()) << "where each worker sees to its own order";
 }
 

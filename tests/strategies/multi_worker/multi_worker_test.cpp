@@ -48,6 +48,18 @@ TEST(Startup, RanksThatMpiDoesNotKnowAreAnError) {
   }
 }
 
+TEST(Startup, AStrategyOfOneProcessSaysThatEachRankComputesAlone) {
+  testing::internal::CaptureStderr();
+  const MirroredStrategy alone(shared_devices(2));
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (job_size() == 1 || job_rank() != 0) {
+    EXPECT_EQ(said, "");
+  } else {
+    EXPECT_THAT(said, testing::HasSubstr("mirrored: each of the " + std::to_string(job_size()) +
+                                         " ranks of MPI computes alone"));
+  }
+}
+
 TEST_P(MultiWorker, Case22_ReplicasAreNumberedAcrossTheWorkers) {
   MultiWorkerMirroredStrategy several = strategy();
   EXPECT_EQ(several.num_replicas_in_sync(), replicas());
