@@ -49,6 +49,7 @@ struct Traffic {
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
   /// others have written, in the part that reads most.
   double far = 0;
+  bool one_for_each_node = false;  ///< one rank of each node sends all that crosses the network
 };
 
 /// Traffic::far where each rank, or one alone, reads so many bytes of all other ranks alike.

@@ -39,7 +39,8 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
     return level.messages * link.latency_us + level.bytes / link.megabytes_per_second +
            level.reduced / reduce_megabytes_per_second;
   };
-  const Link& messages = problem.nodes > 1 ? network : node;
+  Link messages = problem.nodes > 1 ? network : node;
+  if (problem.nodes > 1 && !traffic.one_for_each_node) messages.megabytes_per_second /= problem.largest_node;
   // What a rank keeps of its own passes through its caches, too.
   const double handled = traffic.read.bytes + traffic.shared.bytes;
   const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;

@@ -1,73 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hierarchical allreduce: reduce inside every node, allreduce between the nodes' leaders, bcast inside every node.
+// Hierarchical allreduce: reduce inside every node, allreduce between the nodes' first ranks, bcast inside every node.
 //
 // Of p ranks on N nodes only N take part in what crosses the network, so a short message takes log N network latencies
 // instead of log p, and a long one crosses once a node and not once a rank. The phases inside a node go through its
 // shared memory. Each phase is the algorithm that is fastest for it by the model.
 
-#include "carry_out.hpp"
-#include "choose.hpp"
-#include "reduction.hpp"
+#include "phases.hpp"
 
 namespace chorus::allreduce_hierarchical {
 namespace {
 
-/// The problem of one phase: `collective` on `ranks` ranks of the same kind.
-Problem phase(const Problem& whole, Collective collective, int ranks, bool inside_node) {
-  Problem problem{.call = whole.call, .ranks = ranks, .nodes = inside_node ? 1 : ranks};
-  problem.call.collective = collective;
-  problem.call.root = 0;
-  problem.largest_node = inside_node ? ranks : 1;
-  problem.shared = inside_node;
-  problem.slot_bytes = whole.slot_bytes;
-  return problem;
-}
+constexpr Phase reduce_inside(std::size_t count) { return {Phase::Where::inside, Collective::reduce, count}; }
+constexpr Phase allreduce_between(std::size_t count) { return {Phase::Where::between, Collective::allreduce, count}; }
+constexpr Phase bcast_inside(std::size_t count) { return {Phase::Where::inside, Collective::bcast, count}; }
 
-/// The algorithm of a phase.
-const Algorithm& fastest(const Problem& problem) { return chorus::fastest(problem, LinkModel()); }
-
-bool applies(const Problem& problem) {
-  return problem.nodes > 1 && problem.nodes < problem.ranks && problem.slot_bytes > 0 && problem.call.commutes();
-}
+bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
-  const Problem reduce = phase(problem, Collective::reduce, problem.largest_node, true);
-  const Problem between = phase(problem, Collective::allreduce, problem.nodes, false);
-  const Problem bcast = phase(problem, Collective::bcast, problem.largest_node, true);
-  const LevelTraffic in = fastest(reduce).traffic(reduce).shared;
-  const LevelTraffic out = fastest(bcast).traffic(bcast).shared;
-  return {.shared = {.messages = in.messages + out.messages, .bytes = in.bytes + out.bytes, .reduced = in.reduced},
-          .messages = fastest(between).traffic(between).messages};
+  const std::size_t count = problem.call.count;
+  return traffic_of(problem, {reduce_inside(count), allreduce_between(count), bcast_inside(count)});
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Transport& node = *transport.node();
-  const bool leads = transport.leaders() != nullptr;
-  const Problem whole = problem_of(arguments.call, transport);
-  const std::size_t bytes = arguments.call.bytes();
-  const Problem reduce = phase(whole, Collective::reduce, node.size(), true);
-  const Problem bcast = phase(whole, Collective::bcast, node.size(), true);
-
-  if (node.size() > 1) {
-    Arguments in_node = arguments;
-    in_node.call = reduce.call;
-    if (!leads) in_node.out = nullptr;
-    co_await fastest(reduce).run(node, in_node);
-  } else {
-    copy_unless_same(arguments.out, arguments.in, bytes);
-  }
-  if (leads) {
-    const Problem between = phase(whole, Collective::allreduce, transport.leaders()->size(), false);
-    Arguments of_leaders = arguments;
-    of_leaders.call = between.call;
-    of_leaders.in = arguments.out;
-    co_await fastest(between).run(*transport.leaders(), of_leaders);
-  }
-  if (node.size() > 1) {
-    const Arguments out_of_node{.call = bcast.call, .in = arguments.out, .out = arguments.out};
-    co_await fastest(bcast).run(node, out_of_node);
-  }
+  Nodes nodes(transport, arguments.call);
+  const std::size_t count = arguments.call.count;
+  Arguments reduced = arguments;
+  if (!nodes.speaks()) reduced.out = nullptr;
+  co_await nodes.run(reduce_inside(count), reduced);
+  arguments.in = arguments.out;
+  if (nodes.speaks()) co_await nodes.run(allreduce_between(count), arguments);
+  co_await nodes.run(bcast_inside(count), arguments);
 }
 
 }  // namespace
@@ -75,7 +38,7 @@ Task<> run(Transport& transport, Arguments arguments) {
 extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
-    .summary = "reduce inside the nodes, allreduce between their leaders, bcast inside the nodes",
+    .summary = "reduce inside the nodes, allreduce between their first ranks, bcast inside the nodes",
     .source = "Karonis et al., IPDPS 2000; Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
     .applies = applies,
     .traffic = traffic,

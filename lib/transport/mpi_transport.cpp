@@ -88,7 +88,34 @@ MpiTransport::~MpiTransport() {
   if (whole_) channel_->release(number_);
 }
 
+bool MpiTransport::is_cut(std::size_t bytes, int peer) const noexcept {
+  if (peer == no_rank || bytes <= SegmentedExchange::longest_whole || nodes().empty()) return false;
+  return nodes()[static_cast<std::size_t>(peer)] != nodes()[static_cast<std::size_t>(rank())];
+}
+
+SegmentedExchange::Message MpiTransport::message(const std::byte* data, std::size_t bytes, int peer) const {
+  if (!is_cut(bytes, peer)) return {};
+  return {const_cast<std::byte*>(data), bytes, ranks_[static_cast<std::size_t>(peer)]};
+}
+
 Exchange MpiTransport::start(const Envelope& envelope) {
+  const bool cuts_incoming = is_cut(envelope.incoming.size(), envelope.source);
+  const bool cuts_outgoing = is_cut(envelope.outgoing.size(), envelope.destination);
+  Envelope whole = envelope;
+  if (cuts_incoming) whole.source = no_rank;
+  if (cuts_outgoing) whole.destination = no_rank;
+  Exchange::Tickets tickets = start_whole(whole);
+  std::unique_ptr<SegmentedExchange> segments;
+  if (cuts_incoming || cuts_outgoing) {
+    segments = std::make_unique<SegmentedExchange>(
+        channel_->comm(), tag(envelope.channel),
+        message(envelope.outgoing.data(), envelope.outgoing.size(), envelope.destination),
+        message(envelope.incoming.data(), envelope.incoming.size(), envelope.source));
+  }
+  return {*this, envelope, tickets, segments.release()};
+}
+
+Exchange::Tickets MpiTransport::start_whole(const Envelope& envelope) {
   MPI_Request receive = MPI_REQUEST_NULL;
   MPI_Request send = MPI_REQUEST_NULL;
   if (envelope.source != no_rank) {
@@ -105,11 +132,23 @@ Exchange MpiTransport::start(const Envelope& envelope) {
                         &send),
               "MPI_Isend");
   }
-  return {*this, envelope, {ticket_of(send), ticket_of(receive)}};
+  return {ticket_of(send), ticket_of(receive)};
+}
+
+bool MpiTransport::test_segments(Exchange& exchange) {
+  auto* const segments = static_cast<SegmentedExchange*>(exchange.segments);
+  if (segments == nullptr) return true;
+  const bool done = segments->progress();
+  if (segments->is_unexpected()) report_length(exchange.source(), "other", exchange.incoming_bytes());
+  if (!done) return false;
+  exchange.segments = nullptr;
+  delete segments;
+  return true;
 }
 
 bool MpiTransport::test(Exchange& exchange) {
   bool done = true;
+  const bool segments_done = test_segments(exchange);
   if (request_of(exchange.tickets.receive) != MPI_REQUEST_NULL) {
     MPI_Status status;
     const int code = test_request(exchange.tickets.receive, done, &status);
@@ -123,11 +162,12 @@ bool MpiTransport::test(Exchange& exchange) {
     }
   }
   check_mpi(test_request(exchange.tickets.send, done, MPI_STATUS_IGNORE), "MPI_Test");
-  return done;
+  return done && segments_done;
 }
 
 void MpiTransport::cancel(Exchange& exchange) noexcept {
   whole_ = false;
+  delete static_cast<SegmentedExchange*>(std::exchange(exchange.segments, nullptr));
   if (MPI_Request receive = request_of(exchange.tickets.receive); receive != MPI_REQUEST_NULL) {
     MPI_Cancel(&receive);
     int done = 0;  // at once, unless its message has begun to come from a rank that will not finish it

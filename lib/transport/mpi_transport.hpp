@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transport/mpi_runtime.hpp"
+#include "transport/segmented_exchange.hpp"
 #include "transport/transport.hpp"
 
 #include <memory>
@@ -36,6 +37,11 @@ class MpiTransport final : public Transport {
   void advance();
 
  private:
+  /// True where a message of so many bytes to or from `peer` goes in segments: between nodes, the long ones.
+  [[nodiscard]] bool is_cut(std::size_t bytes, int peer) const noexcept;
+  [[nodiscard]] SegmentedExchange::Message message(const std::byte* data, std::size_t bytes, int peer) const;
+  [[nodiscard]] Exchange::Tickets start_whole(const Envelope& envelope);
+  bool test_segments(Exchange& exchange);
   [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }
 
   std::shared_ptr<MpiChannel> channel_;

@@ -40,10 +40,11 @@ class [[nodiscard]] Exchange final : public PolledEvent {
     std::uint64_t send = 0;
     std::uint64_t receive = 0;
   };
-  Exchange(Transport& transport, const Envelope& envelope, Tickets tickets) noexcept
-      : PolledEvent(envelope.where), tickets(tickets), transport_(transport), envelope_(envelope) {}
+  Exchange(Transport& transport, const Envelope& envelope, Tickets tickets, void* segments = nullptr) noexcept
+      : PolledEvent(envelope.where), tickets(tickets), segments(segments), transport_(transport), envelope_(envelope) {}
 
   Tickets tickets;
+  void* segments;  ///< what a transport knows of an exchange that it cuts into several
   [[nodiscard]] std::size_t incoming_bytes() const noexcept { return envelope_.incoming.size(); }
   [[nodiscard]] int source() const noexcept { return envelope_.source; }
 

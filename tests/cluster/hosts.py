@@ -52,6 +52,7 @@ class Cluster:
         folder.mkdir()
         pathlib.Path(scratch).mkdir(mode=0o1777)
         os.environ["TMPDIR"] = scratch
+        os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")  # as the hosts share the cores
         names = "".join(f"{address(number)} {name(number)}\n" for number in cluster.numbers())
         folder.joinpath("hosts").write_text(f"127.0.0.1 localhost\n{head} head\n{names}", encoding="utf-8")
         folder.joinpath("ranks").write_text(json.dumps(ranks), encoding="utf-8")

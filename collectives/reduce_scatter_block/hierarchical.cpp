@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hierarchical reduce_scatter_block: reduce inside every node, reduce_scatter between the nodes' first ranks of the
+// blocks of each node together, scatter inside every node.
+//
+// What crosses the network is reduced by node before, and so crosses once for a node and not once for a rank. Where the
+// ranks of a node do not follow one another, the blocks are put in order, node by node, before that.
+
+#include "blocks_of_nodes.hpp"
+#include "phases.hpp"
+#include "reduction.hpp"
+
+namespace chorus::reduce_scatter_block_hierarchical {
+namespace {
+
+Phase reduce_inside(std::size_t all) { return {Phase::Where::inside, Collective::reduce, all}; }
+Phase scatter_inside(std::size_t block) { return {Phase::Where::inside, Collective::scatter, block}; }
+
+bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
+
+Traffic traffic(const Problem& problem) {
+  const std::size_t block = problem.call.count;
+  const auto node = static_cast<std::size_t>(problem.largest_node);
+  return traffic_of(problem, {reduce_inside(block * static_cast<std::size_t>(problem.ranks)),
+                              {Phase::Where::between, Collective::reduce_scatter_block, block * node},
+                              scatter_inside(block)});
+}
+
+/// The blocks of `all`, node by node.
+void put_in_order(const Nodes& nodes, std::byte* ordered, const std::byte* all, std::size_t block) {
+  for (const int rank : nodes.ranks()) {
+    kernels::copy(ordered, all + static_cast<std::size_t>(rank) * block, block, kernels::Store::cached);
+    ordered += block;
+  }
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  Nodes nodes(transport, arguments.call);
+  const std::size_t count = arguments.call.count;
+  const std::size_t block = arguments.call.bytes();
+  const std::size_t all = static_cast<std::size_t>(transport.size()) * block;
+  const Scratch reduced = transport.scratch(nodes.speaks() ? all : 0);
+  const Scratch ordered = transport.scratch(nodes.speaks() && !nodes.in_order() ? all : 0);
+  const BlocksOfNodes blocks(nodes, block);
+  const Scratch of_node = transport.scratch(nodes.speaks() ? blocks.bytes(nodes.number()) : 0);
+
+  Arguments reducing = arguments;
+  reducing.out = nodes.speaks() ? reduced.data() : nullptr;
+  co_await nodes.run(reduce_inside(count * static_cast<std::size_t>(transport.size())), reducing);
+  if (nodes.speaks()) {
+    if (!nodes.in_order() && block > 0) put_in_order(nodes, ordered.data(), reduced.data(), block);
+    reducing.in = nodes.in_order() ? reduced.data() : ordered.data();
+    reducing.out = of_node.data();
+    co_await nodes.run(blocks.reduce_scatter(count), blocks.reduce_scatter_of(reducing));
+  }
+  co_await nodes.run(scatter_inside(count), {.call = arguments.call, .in = of_node.data(), .out = arguments.out});
+}
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "hierarchical",
+    .summary = "reduce inside the nodes, reduce_scatter between their first ranks, scatter inside the nodes",
+    .source = "Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
+};
+
+}  // namespace chorus::reduce_scatter_block_hierarchical

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/segmented_exchange.hpp"
+
+#include "transport/mpi_error.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace chorus {
+namespace {
+
+constexpr int longest_cancel = 100'000;  // polls, some milliseconds
+
+/// The first segment of a message: its length tells that of the whole, so that who expects another one notices.
+std::size_t first_length(std::size_t bytes) noexcept {
+  constexpr std::size_t half = SegmentedExchange::longest_whole / 2;
+  return half + static_cast<std::size_t>(bytes * 0x9E3779B97F4A7C15U >> 40U) % half;
+}
+
+bool is_truncation(int code) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  return error_class == MPI_ERR_TRUNCATE;
+}
+
+}  // namespace
+
+std::size_t SegmentedExchange::Stream::next_length() const noexcept {
+  return started == 0 ? first_length(message.bytes) : std::min(longest_whole, message.bytes - started);
+}
+
+SegmentedExchange::SegmentedExchange(MPI_Comm comm, int tag, const Message& out, const Message& in)
+    : comm_(comm), tag_(tag), out_{.message = out}, in_{.message = in} {
+  while (in_.may_start()) start(in_, false);
+  while (out_.may_start()) start(out_, true);
+}
+
+SegmentedExchange::~SegmentedExchange() {
+  for (; in_.count > 0; --in_.count, in_.oldest = (in_.oldest + 1) % in_.under_way.size()) {
+    MPI_Request& receive = in_.under_way[in_.oldest];
+    MPI_Cancel(&receive);
+    int done = 0;
+    for (int tries = 0; done == 0 && tries < longest_cancel; ++tries) {
+      if (MPI_Test(&receive, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    }
+  }
+  for (; out_.count > 0; --out_.count, out_.oldest = (out_.oldest + 1) % out_.under_way.size()) {
+    MPI_Request_free(&out_.under_way[out_.oldest]);
+  }
+}
+
+void SegmentedExchange::start(Stream& stream, bool out) {
+  const std::size_t place = (stream.oldest + stream.count) % stream.under_way.size();
+  const std::size_t length = stream.next_length();
+  std::byte* const data = stream.message.data + stream.started;
+  MPI_Request* const request = &stream.under_way[place];
+  const auto count = static_cast<int>(length);
+  if (out) {
+    check_mpi(MPI_Isend(data, count, MPI_BYTE, stream.message.rank, tag_, comm_, request), "MPI_Isend");
+  } else {
+    check_mpi(MPI_Irecv(data, count, MPI_BYTE, stream.message.rank, tag_, comm_, request), "MPI_Irecv");
+  }
+  stream.lengths[place] = length;
+  stream.started += length;
+  ++stream.count;
+}
+
+bool SegmentedExchange::move(Stream& stream, bool out) {
+  while (stream.count > 0) {
+    int done = 0;
+    MPI_Status status;
+    const int code = MPI_Test(&stream.under_way[stream.oldest], &done, &status);
+    if (code != MPI_SUCCESS) --stream.count;
+    if (!out && code != MPI_SUCCESS && is_truncation(code)) unexpected_ = true;
+    if (unexpected_) return false;
+    check_mpi(code, "MPI_Test");
+    if (done == 0) return false;
+    int bytes = 0;
+    if (!out) MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (!out && static_cast<std::size_t>(bytes) != stream.lengths[stream.oldest]) unexpected_ = true;
+    stream.oldest = (stream.oldest + 1) % stream.under_way.size();
+    --stream.count;
+    if (stream.may_start()) start(stream, out);
+  }
+  return stream.done();
+}
+
+bool SegmentedExchange::progress() {
+  const bool received = move(in_, false);
+  return move(out_, true) && received;
+}
+
+}  // namespace chorus
