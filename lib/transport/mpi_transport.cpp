@@ -136,14 +136,16 @@ Exchange::Tickets MpiTransport::start_whole(const Envelope& envelope) {
 }
 
 bool MpiTransport::test_segments(Exchange& exchange) {
-  auto* const segments = static_cast<SegmentedExchange*>(exchange.segments);
-  if (segments == nullptr) return true;
+  if (exchange.segments == nullptr) return true;
+  std::unique_ptr<SegmentedExchange> segments(static_cast<SegmentedExchange*>(exchange.segments));
+  exchange.segments = nullptr;  // where it throws it is given up
   const bool done = segments->progress();
-  if (segments->is_unexpected()) report_length(exchange.source(), "other", exchange.incoming_bytes());
-  if (!done) return false;
-  exchange.segments = nullptr;
-  delete segments;
-  return true;
+  if (segments->is_unexpected()) {
+    segments.reset();
+    report_length(exchange.source(), "other", exchange.incoming_bytes());
+  }
+  if (!done) exchange.segments = segments.release();
+  return done;
 }
 
 bool MpiTransport::test(Exchange& exchange) {

@@ -70,16 +70,15 @@ bool SegmentedExchange::move(Stream& stream, bool out) {
     int done = 0;
     MPI_Status status;
     const int code = MPI_Test(&stream.under_way[stream.oldest], &done, &status);
-    if (code != MPI_SUCCESS) --stream.count;
-    if (!out && code != MPI_SUCCESS && is_truncation(code)) unexpected_ = true;
-    if (unexpected_) return false;
-    check_mpi(code, "MPI_Test");
-    if (done == 0) return false;
-    int bytes = 0;
-    if (!out) MPI_Get_count(&status, MPI_BYTE, &bytes);
-    if (!out && static_cast<std::size_t>(bytes) != stream.lengths[stream.oldest]) unexpected_ = true;
+    if (code == MPI_SUCCESS && done == 0) return false;
+    const std::size_t expected = stream.lengths[stream.oldest];
     stream.oldest = (stream.oldest + 1) % stream.under_way.size();
     --stream.count;
+    int bytes = 0;
+    if (!out && code == MPI_SUCCESS) MPI_Get_count(&status, MPI_BYTE, &bytes);
+    unexpected_ = !out && (is_truncation(code) || (code == MPI_SUCCESS && static_cast<std::size_t>(bytes) != expected));
+    if (unexpected_) return false;
+    check_mpi(code, "MPI_Test");
     if (stream.may_start()) start(stream, out);
   }
   return stream.done();
