@@ -2,6 +2,7 @@
 #include "transport/mpi_transport.hpp"
 
 #include "transport/mpi_error.hpp"
+#include "transport/mpi_requests.hpp"
 
 #include <climits>
 #include <cstring>
@@ -11,7 +12,6 @@ namespace chorus {
 namespace {
 
 constexpr int notice_channel = MpiChannel::tags_each - 1;
-constexpr int longest_cancel = 100'000;  // polls, some milliseconds
 
 static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
 
@@ -67,12 +67,6 @@ int test_request(std::uint64_t& ticket, bool& done, MPI_Status* status) {
   done = complete != 0 || code != MPI_SUCCESS;
   if (done) ticket = ticket_of(MPI_REQUEST_NULL);
   return code;
-}
-
-bool is_truncation(int code) {
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  return error_class == MPI_ERR_TRUNCATE;
 }
 
 }  // namespace
@@ -171,11 +165,7 @@ void MpiTransport::cancel(Exchange& exchange) noexcept {
   whole_ = false;
   delete static_cast<SegmentedExchange*>(std::exchange(exchange.segments, nullptr));
   if (MPI_Request receive = request_of(exchange.tickets.receive); receive != MPI_REQUEST_NULL) {
-    MPI_Cancel(&receive);
-    int done = 0;  // at once, unless its message has begun to come from a rank that will not finish it
-    for (int tries = 0; done == 0 && tries < longest_cancel; ++tries) {
-      if (MPI_Test(&receive, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-    }
+    cancel_receive(receive);
   }
   if (MPI_Request send = request_of(exchange.tickets.send); send != MPI_REQUEST_NULL) MPI_Request_free(&send);
   exchange.tickets = {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)};

@@ -2,6 +2,7 @@
 #include "transport/segmented_exchange.hpp"
 
 #include "transport/mpi_error.hpp"
+#include "transport/mpi_requests.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,18 +10,10 @@
 namespace chorus {
 namespace {
 
-constexpr int longest_cancel = 100'000;  // polls, some milliseconds
-
 /// The first segment of a message: its length tells that of the whole, so that who expects another one notices.
 std::size_t first_length(std::size_t bytes) noexcept {
   constexpr std::size_t half = SegmentedExchange::longest_whole / 2;
   return half + static_cast<std::size_t>(bytes * 0x9E3779B97F4A7C15U >> 40U) % half;
-}
-
-bool is_truncation(int code) {
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  return error_class == MPI_ERR_TRUNCATE;
 }
 
 }  // namespace
@@ -37,12 +30,7 @@ SegmentedExchange::SegmentedExchange(MPI_Comm comm, int tag, const Message& out,
 
 SegmentedExchange::~SegmentedExchange() {
   for (; in_.count > 0; --in_.count, in_.oldest = (in_.oldest + 1) % in_.under_way.size()) {
-    MPI_Request& receive = in_.under_way[in_.oldest];
-    MPI_Cancel(&receive);
-    int done = 0;
-    for (int tries = 0; done == 0 && tries < longest_cancel; ++tries) {
-      if (MPI_Test(&receive, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-    }
+    cancel_receive(in_.under_way[in_.oldest]);
   }
   for (; out_.count > 0; --out_.count, out_.oldest = (out_.oldest + 1) % out_.under_way.size()) {
     MPI_Request_free(&out_.under_way[out_.oldest]);

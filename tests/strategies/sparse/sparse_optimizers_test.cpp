@@ -50,7 +50,7 @@ TEST_P(DenseAndSparse, SgdAndAdamAsWithDenseGradients) {
   EXPECT_EQ(trained(replicas(), false, adam), trained(replicas(), true, adam));
 }
 
-INSTANTIATE_TEST_SUITE_P(Replicas, DenseAndSparse, testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Replicas, DenseAndSparse, testing::Values(1, 2, 3, 4, 8));
 
 TEST(SparseOptimizers, TheGradientIsOfTheRowsOfAllReplicas) {
   const auto sgd = [](auto variables) { return Sgd{variables, SgdOptions{.learning_rate = 1}}; };

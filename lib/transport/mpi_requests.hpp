@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+namespace chorus {
+
+/// True where a message was longer than its buffer.
+[[nodiscard]] inline bool is_truncation(int code) noexcept {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  return error_class == MPI_ERR_TRUNCATE;
+}
+
+/// Takes a receive back: at once, unless its message has begun to come from a rank that will not finish it.
+inline void cancel_receive(MPI_Request& receive) noexcept {
+  constexpr int longest = 100'000;  // polls, some milliseconds
+  MPI_Cancel(&receive);
+  int done = 0;
+  for (int tries = 0; done == 0 && tries < longest; ++tries) {
+    if (MPI_Test(&receive, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+  }
+}
+
+}  // namespace chorus
