@@ -101,12 +101,9 @@ std::string_view algorithm_name(const Call& call) {
 
 Problem problem_of(const Call& call, const Transport& transport) {
   Problem problem{.call = call, .ranks = transport.size(), .largest_node = transport.size()};
-  if (const std::vector<int>& nodes = transport.nodes(); !nodes.empty()) {
-    problem.nodes = std::ranges::max(nodes) + 1;
-    problem.largest_node = 0;
-    for (int node = 0; node < problem.nodes; ++node) {
-      problem.largest_node = std::max(problem.largest_node, static_cast<int>(std::ranges::count(nodes, node)));
-    }
+  if (const std::vector<int>& sizes = transport.node_sizes(); !sizes.empty()) {
+    problem.nodes = static_cast<int>(sizes.size());
+    problem.largest_node = std::ranges::max(sizes);
   }
   problem.shared = transport.shared() != nullptr;
   if (problem.shared) problem.domains = transport.shared()->shape().radices();

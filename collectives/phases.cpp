@@ -58,35 +58,33 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
 }
 
 Nodes::Nodes(Transport& transport, const Call& call, int root)
-    : transport_(transport), whole_(chorus::problem_of(call, transport)), root_(root) {
-  const std::vector<int>& nodes = transport.nodes();
-  sizes_.resize(static_cast<std::size_t>(whole_.nodes));
-  std::vector<int> speakers(sizes_.size(), no_rank);
-  int index_in_node = 0;
-  speaker_ = 0;
-  for (int rank = 0; rank < transport.size(); ++rank) {
-    const auto node = static_cast<std::size_t>(nodes[static_cast<std::size_t>(rank)]);
-    if (rank == root && static_cast<int>(node) == number()) speaker_ = index_in_node;
-    if (static_cast<int>(node) == number()) ++index_in_node;
-    if (speakers[node] == no_rank || rank == root) speakers[node] = rank;
-    ++sizes_[node];
+    : transport_(transport),
+      whole_(chorus::problem_of(call, transport)),
+      root_(root),
+      in_order_(std::ranges::is_sorted(transport.nodes())) {
+  if (root == no_rank) return;
+  const auto first = ranks().begin() + before(node_of(root));
+  const auto place = std::find(first, ranks().end(), root) - first;
+  if (place == 0) return;  // it is its node's first rank
+  if (node_of(root) == number()) speaker_ = static_cast<int>(place);
+  if (!speaks()) return;
+  std::vector<int> speakers;
+  for (std::size_t node = 0, begin = 0; node < sizes().size(); begin += static_cast<std::size_t>(sizes()[node++])) {
+    speakers.push_back(static_cast<int>(node) == node_of(root) ? root : ranks()[begin]);
   }
-  ranks_.resize(static_cast<std::size_t>(transport.size()));
-  std::iota(ranks_.begin(), ranks_.end(), 0);
-  in_order_ = std::ranges::is_sorted(nodes);
-  if (!in_order_) std::ranges::stable_sort(ranks_, {}, [&](int rank) { return node_of(rank); });
-  if (speaks()) speakers_.emplace(transport, std::move(speakers), channel_of_speakers);
+  speakers_.emplace(transport, std::move(speakers), channel_of_speakers);
 }
 
 bool Nodes::equally_large() const noexcept {
-  return std::ranges::adjacent_find(sizes_, std::not_equal_to<>()) == sizes_.end();
+  return std::ranges::adjacent_find(sizes(), std::not_equal_to<>()) == sizes().end();
 }
 
-int Nodes::before(int node) const noexcept { return std::accumulate(sizes_.begin(), sizes_.begin() + node, 0); }
+int Nodes::before(int node) const noexcept { return std::accumulate(sizes().begin(), sizes().begin() + node, 0); }
 
 Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   const bool inside = phase.where == Phase::Where::inside;
-  Transport& where = inside ? *transport_.node() : static_cast<Transport&>(*speakers_);
+  Transport* const speakers = speakers_ ? &*speakers_ : transport_.leaders();
+  Transport& where = inside ? *transport_.node() : *speakers;
   const Problem problem = problem_of(phase, whole_, where.size());
   arguments.call = problem.call;
   if (where.size() == 1) {
@@ -95,7 +93,7 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
     }
     co_return;
   }
-  arguments.call.root = inside ? speaker_ : std::max(0, root_ == no_rank ? 0 : node_of(root_));
+  arguments.call.root = inside ? speaker_ : root_ == no_rank ? 0 : node_of(root_);
   co_await algorithm_for(problem).run(where, arguments);
 }
 

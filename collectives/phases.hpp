@@ -33,17 +33,16 @@ class Nodes {
   /// The root speaks for its node; where there is none (no_rank), and for other nodes, their first ranks.
   Nodes(Transport& transport, const Call& call, int root = no_rank);
 
-  [[nodiscard]] int count() const noexcept { return static_cast<int>(sizes_.size()); }
   /// Of this rank's node, counted in the order of the nodes' first ranks.
   [[nodiscard]] int number() const noexcept { return node_of(transport_.rank()); }
   [[nodiscard]] int node_of(int rank) const noexcept { return transport_.nodes()[static_cast<std::size_t>(rank)]; }
   /// How many ranks each has.
-  [[nodiscard]] const std::vector<int>& sizes() const noexcept { return sizes_; }
+  [[nodiscard]] const std::vector<int>& sizes() const noexcept { return transport_.node_sizes(); }
   [[nodiscard]] bool equally_large() const noexcept;
   /// How many ranks the nodes before `node` have.
   [[nodiscard]] int before(int node) const noexcept;
   /// The ranks, node by node.
-  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return transport_.ranks_by_node(); }
   /// True where the ranks follow one another as those of ranks() do.
   [[nodiscard]] bool in_order() const noexcept { return in_order_; }
   /// True where this rank speaks for its node.
@@ -57,11 +56,9 @@ class Nodes {
   Transport& transport_;
   Problem whole_;
   int root_;
-  int speaker_;  // of this node, as its number there
-  std::vector<int> sizes_;
-  std::vector<int> ranks_;
   bool in_order_;
-  std::optional<Subset> speakers_;
+  int speaker_ = 0;                 // of this node, as its number there
+  std::optional<Subset> speakers_;  // where they are not the transport's leaders
 };
 
 }  // namespace chorus

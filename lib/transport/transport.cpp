@@ -8,6 +8,7 @@
 #include <chorus/error.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace chorus {
 
@@ -48,13 +49,20 @@ void Transport::compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> sha
     return;
   }
   nodes_ = std::move(nodes);
+  node_sizes_.resize(static_cast<std::size_t>(count));
+  for (const int node : nodes_) ++node_sizes_[static_cast<std::size_t>(node)];
+  ranks_by_node_.resize(nodes_.size());
+  std::iota(ranks_by_node_.begin(), ranks_by_node_.end(), 0);
+  std::ranges::stable_sort(ranks_by_node_, {}, [this](int rank) { return nodes_[static_cast<std::size_t>(rank)]; });
   if (count == size_) return;
   std::vector<int> neighbours;
-  std::vector<int> first_ranks(static_cast<std::size_t>(count), no_rank);
-  for (int rank = 0; rank < size_; ++rank) {
-    const int node = nodes_[static_cast<std::size_t>(rank)];
-    if (node == nodes_[static_cast<std::size_t>(rank_)]) neighbours.push_back(rank);
-    if (int& first = first_ranks[static_cast<std::size_t>(node)]; first == no_rank) first = rank;
+  std::vector<int> first_ranks;
+  auto first = ranks_by_node_.begin();
+  for (int node = 0; node < count; ++node) {
+    const auto end = first + node_sizes_[static_cast<std::size_t>(node)];
+    first_ranks.push_back(*first);
+    if (node == nodes_[static_cast<std::size_t>(rank_)]) neighbours.assign(first, end);
+    first = end;
   }
   if (neighbours.front() == rank_) leaders_ = std::make_unique<Subset>(*this, std::move(first_ranks), 2);
   node_ = std::make_unique<Subset>(*this, std::move(neighbours), 1);

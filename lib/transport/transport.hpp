@@ -109,6 +109,10 @@ class Transport {
   [[nodiscard]] Transport* leaders() const noexcept;
   /// The number of the node each rank is on, counted in the order of their first ranks; empty where all are on one.
   [[nodiscard]] const std::vector<int>& nodes() const noexcept { return nodes_; }
+  /// How many ranks each of them has; empty where all are on one.
+  [[nodiscard]] const std::vector<int>& node_sizes() const noexcept { return node_sizes_; }
+  /// All ranks, node by node; empty where all are on one.
+  [[nodiscard]] const std::vector<int>& ranks_by_node() const noexcept { return ranks_by_node_; }
 
   /// Sets the capabilities and cuts the ranks into nodes: `nodes[r]` is the node of rank r; `shared` is the memory of
   /// this rank's node, or null. Called once, before the first collective, with the same `nodes` on every rank.
@@ -119,6 +123,8 @@ class Transport {
   int size_;
   BufferPool buffers_;
   std::vector<int> nodes_;
+  std::vector<int> node_sizes_;
+  std::vector<int> ranks_by_node_;
   std::unique_ptr<SharedGroup> node_memory_;
   std::unique_ptr<Subset> node_;
   std::unique_ptr<Subset> leaders_;

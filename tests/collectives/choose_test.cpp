@@ -233,12 +233,15 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
                         .node = {.latency_us = 2, .megabytes_per_second = 20},
                         .network = {.latency_us = 3, .megabytes_per_second = 40},
                         .reduce_megabytes_per_second = 80};
-  const Traffic traffic{.shared = {.messages = 4, .bytes = 1000, .reduced = 800},
-                        .messages = {.messages = 5, .bytes = 2000, .reduced = 1600}};
+  Traffic traffic{.shared = {.messages = 4, .bytes = 1000, .reduced = 800},
+                  .messages = {.messages = 5, .bytes = 2000, .reduced = 1600}};
   Problem problem = on_one_node(Collective::allreduce, 1, 4);
   const double shared = 4 * (1 + 0.5 * 4) + 1000 / 10.0 + 800 / 80.0;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0);
   problem.nodes = 2;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / (40.0 / 4) + 1600 / 80.0)
+      << "4 ranks of a node share the network";
+  traffic.one_for_each_node = true;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / 40.0 + 1600 / 80.0);
   EXPECT_EQ(links.microseconds({}, problem), 0);
 }
