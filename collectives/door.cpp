@@ -126,9 +126,13 @@ void reject_counts(const CommunicatorState& state, Collective collective, const 
          fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));
 }
 
-void check_pointers(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
-  const bool no_in = buffers.in == nullptr && buffers.in_count > 0;
-  const bool no_out = buffers.out == nullptr && buffers.out_count > 0;
+void check_pointers(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, int root) {
+  const bool is_root = state.rank() == root;
+  const bool gives = is_root || (collective != Collective::scatter && collective != Collective::scatterv);
+  const bool gets = is_root || (collective != Collective::reduce && collective != Collective::gather &&
+                                collective != Collective::gatherv);
+  const bool no_in = gives && buffers.in == nullptr && buffers.in_count > 0;
+  const bool no_out = gets && buffers.out == nullptr && buffers.out_count > 0;
   if (!no_in && !no_out) return;
   const char* const argument = collective == Collective::bcast ? "data"
                                : no_in && no_out               ? "inout"
@@ -150,7 +154,7 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
 
 Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                        std::size_t count, int root) {
-  check_pointers(state, collective, buffers);
+  check_pointers(state, collective, buffers, root);
   const bool opaque = buffers.type == DataType::opaque;
   return {.call = {.collective = collective,
                    .type = buffers.type,

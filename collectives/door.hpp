@@ -56,8 +56,9 @@ inline void check_counts(const detail::CommunicatorState& state, Collective coll
                          bool right, const char* rule) {
   if (!right) reject_counts(state, collective, buffers, rule);
 }
-/// A buffer that has elements must not be null.
-void check_pointers(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
+/// A buffer that has elements and is read or written on this rank must not be null.
+void check_pointers(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                    int root);
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 
 /// The arguments of a call of `count` elements a block whose lengths are checked, without an operation or by

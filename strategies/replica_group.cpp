@@ -81,13 +81,16 @@ struct ReplicaGroup::State {
       : devices(std::move(chosen)), all_workers(workers), places(devices.size()), threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
-  /// Makes the communicators of the workers, and has each called once: until then nobody notices who is lost.
+  /// Makes the communicators of the workers, and has each called once: until then nobody notices who is lost. Last the
+  /// one that neither the next call nor the call after it takes: a worker that fails in the next one gives both up,
+  /// while others may still be here.
   void connect_workers() {
-    for (auto& each : between_workers) {
+    turn = 0;
+    for (std::size_t ahead = 1; ahead <= between_workers.size(); ++ahead) {
+      std::optional<Communicator>& each = between_workers[ahead % between_workers.size()];
       each = all_workers->dup();
       barrier(*each);
     }
-    turn = 0;
   }
   /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
