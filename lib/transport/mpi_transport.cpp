@@ -82,30 +82,21 @@ MpiTransport::~MpiTransport() {
   if (whole_) channel_->release(number_);
 }
 
-bool MpiTransport::is_cut(std::size_t bytes, int peer) const noexcept {
-  if (peer == no_rank || bytes <= SegmentedExchange::longest_whole || nodes().empty()) return false;
-  return nodes()[static_cast<std::size_t>(peer)] != nodes()[static_cast<std::size_t>(rank())];
-}
-
-SegmentedExchange::Message MpiTransport::message(const std::byte* data, std::size_t bytes, int peer) const {
-  if (!is_cut(bytes, peer)) return {};
+SegmentedExchange::Message MpiTransport::to_cut(const std::byte* data, std::size_t bytes, int peer) const noexcept {
+  if (peer == no_rank || bytes <= SegmentedExchange::longest_whole || nodes().empty()) return {};
+  if (nodes()[static_cast<std::size_t>(peer)] == nodes()[static_cast<std::size_t>(rank())]) return {};
   return {const_cast<std::byte*>(data), bytes, ranks_[static_cast<std::size_t>(peer)]};
 }
 
 Exchange MpiTransport::start(const Envelope& envelope) {
-  const bool cuts_incoming = is_cut(envelope.incoming.size(), envelope.source);
-  const bool cuts_outgoing = is_cut(envelope.outgoing.size(), envelope.destination);
+  const auto out = to_cut(envelope.outgoing.data(), envelope.outgoing.size(), envelope.destination);
+  const auto in = to_cut(envelope.incoming.data(), envelope.incoming.size(), envelope.source);
+  if (out.bytes == 0 && in.bytes == 0) return {*this, envelope, start_whole(envelope)};
   Envelope whole = envelope;
-  if (cuts_incoming) whole.source = no_rank;
-  if (cuts_outgoing) whole.destination = no_rank;
-  Exchange::Tickets tickets = start_whole(whole);
-  std::unique_ptr<SegmentedExchange> segments;
-  if (cuts_incoming || cuts_outgoing) {
-    segments = std::make_unique<SegmentedExchange>(
-        channel_->comm(), tag(envelope.channel),
-        message(envelope.outgoing.data(), envelope.outgoing.size(), envelope.destination),
-        message(envelope.incoming.data(), envelope.incoming.size(), envelope.source));
-  }
+  if (out.bytes > 0) whole.destination = no_rank;
+  if (in.bytes > 0) whole.source = no_rank;
+  const Exchange::Tickets tickets = start_whole(whole);
+  auto segments = std::make_unique<SegmentedExchange>(channel_->comm(), tag(envelope.channel), out, in);
   return {*this, envelope, tickets, segments.release()};
 }
 

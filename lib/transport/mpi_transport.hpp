@@ -37,9 +37,8 @@ class MpiTransport final : public Transport {
   void advance();
 
  private:
-  /// True where a message of so many bytes to or from `peer` goes in segments: between nodes, the long ones.
-  [[nodiscard]] bool is_cut(std::size_t bytes, int peer) const noexcept;
-  [[nodiscard]] SegmentedExchange::Message message(const std::byte* data, std::size_t bytes, int peer) const;
+  /// A message to or from `peer` that goes in segments: between nodes, the long ones. Empty where it does not.
+  [[nodiscard]] SegmentedExchange::Message to_cut(const std::byte* data, std::size_t bytes, int peer) const noexcept;
   [[nodiscard]] Exchange::Tickets start_whole(const Envelope& envelope);
   bool test_segments(Exchange& exchange);
   [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }

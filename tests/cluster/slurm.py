@@ -9,7 +9,6 @@ import hosts
 
 folder = hosts.folder / "slurm"
 config = folder / "slurm.conf"
-log = folder / "log"
 
 common = f"""ClusterName=virtual
 SlurmctldHost=head({hosts.head})
@@ -53,7 +52,7 @@ def start(cluster):
     daemon("slurmctld", ["slurmctld", "-D"])
     for number in cluster.numbers():
         start_node(number)
-    hosts.wait_until(lambda: states() == ["idle"] * len(cluster.names()), f"starting Slurm ({log} says more)")
+    hosts.wait_until(lambda: states() == ["idle"] * len(cluster.names()), "starting Slurm")
 
 
 def start_munge():
@@ -71,7 +70,8 @@ def start_munge():
 def start_node(number):
     node = hosts.name(number)
     pid = (hosts.folder / f"{node}.pid").read_text(encoding="utf-8")
-    daemon(f"slurmd-{node}", ["nsenter", "--target", pid, "--net", "--uts", "--ipc", "--pid", "unshare", "--mount", "--mount-proc", "--fork", "sh", "-c",
+    daemon(f"slurmd-{node}", ["nsenter", "--target", pid, "--net", "--uts", "--ipc", "--pid", "unshare", "--mount",
+                              "--mount-proc", "--fork", "sh", "-c",
                               f"mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs {hosts.scratch} && "
                               f"exec slurmd -D -N {node}"])
 

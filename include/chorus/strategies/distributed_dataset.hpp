@@ -162,9 +162,8 @@ class DistributedDataset {
   /// among the workers, and split_batch among the replicas. The batches of a step have the dataset's number of rows,
   /// except the last; where the workers see the same data or different ones (AutoShardPolicy::off, file, hint), each
   /// cuts its own rows so that all together have.
-  /// Shapes   `dataset` is batched and describes the same data on every worker; `workers` is a communicator that has
-  /// the
-  ///          workers as ranks, and may be left out where there is one.
+  /// Shapes   `dataset` is batched and describes the same data on every worker; the ranks of `workers`, a communicator,
+  ///          are the workers, and it may be left out where there is one.
   /// Throws   Error{invalid_argument} where the dataset is not batched, has no files or fewer than workers for
   ///          AutoShardPolicy::file, or the arguments do not fit together, or another worker throws;
   ///          Error{not_supported} for InputReplicationMode::per_replica.

@@ -36,12 +36,12 @@ struct BatchFacts {
   ShortBatches short_batches = ShortBatches::some;
 };
 
-/// What is known of a pipeline before it starts.
 /// A checksum of the numbers that it is called with in turn.
 [[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t checksum, std::uint64_t number) noexcept {
   return (checksum ^ (number + 1)) * 0x9E3779B97F4A7C15U;
 }
 
+/// What is known of a pipeline before it starts.
 struct PipelineFacts {
   Cardinality cardinality = Cardinality::unknown();
   std::optional<BatchFacts> batch = {};
