@@ -19,7 +19,7 @@ using List = std::vector<float>;
 
 /// The gradients of step `step`: one row of all replicas and one of its own.
 ListSlices gradient(int step) {
-  return list_slices({1, 3 + id(), 1}, {static_cast<float>(step), 2, static_cast<float>(id())}, 8);
+  return list_slices({1, (3 + id()) % 8, 1}, {static_cast<float>(step), 2, static_cast<float>(id())}, 8);
 }
 
 /// What `steps` steps make of a variable of 8 ones; `dense`: of the same gradients as whole tensors.
