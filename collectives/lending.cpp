@@ -7,6 +7,7 @@ Task<> until_all_have_read(SharedGroup& memory) {
   const Round read = co_await memory.open(line_slots);
   memory.arrive(read);
   co_await memory.arrivals(read);
+  memory.check_others();  // who has arrived may have given up since, before this rank read its data
 }
 
 Task<> until_all_have_read(SharedGroup& memory, int lender) {

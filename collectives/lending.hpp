@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/machine.hpp"
 #include "task/task.hpp"
 #include "transport/shared_group.hpp"
 
@@ -62,14 +63,16 @@ class Loan {
   std::size_t place_;
 };
 
-/// What a reduction lends of `data`: nothing where cores are far apart. To write what others have read last is slow
-/// there, for the reduction and for a program that renews its data; slots are written past the caches.
-[[nodiscard]] inline const std::byte* lendable(const SharedGroup& memory, const std::byte* data) noexcept {
-  const Pace& pace = memory.pace();
-  return pace.known() && pace.cached <= pace.streamed ? nullptr : data;
+/// What a reduction lends of `bytes` at `data`: nothing of shorter data where cores are far apart. To write what others
+/// have read last is slow there, for the reduction and for a program that renews its data; slots are written past the
+/// caches.
+[[nodiscard]] inline const std::byte* lendable(const SharedGroup& memory, const std::byte* data,
+                                               std::size_t bytes) noexcept {
+  return bytes < machine::lent_by_far_cores_from && memory.pace().far_apart() ? nullptr : data;
 }
 
-/// The last round of a collective in which somebody lends, run by all ranks: ends when all have read.
+/// The last round of a collective in which somebody lends, run by all ranks: ends when all have read, and throws where a
+/// rank has given up, whose data may have changed before it was read.
 Task<> until_all_have_read(SharedGroup& memory);
 /// The same where `lender` alone lends: the others do not wait, but throw where a rank has given up.
 Task<> until_all_have_read(SharedGroup& memory, int lender);

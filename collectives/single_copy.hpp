@@ -76,6 +76,7 @@ struct SingleCopy {
     std::memcpy(memory.payload(done), &copied, sizeof copied);
     memory.arrive(done);
     co_await memory.arrivals(done);
+    memory.check_others();  // who has arrived may have given up since, before this rank read its data
     if (!all_copied(memory, done)) co_await other.run(transport, steps.again());
   }
 

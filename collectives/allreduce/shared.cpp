@@ -50,8 +50,8 @@ class TwoShot {
       : memory_(memory),
         arguments_(arguments),
         reduction_(arguments),
-        in_(memory, lendable(memory, arguments.in), arguments.call.bytes()),
-        out_(memory, lendable(memory, arguments.out), arguments.call.bytes(), 1) {}
+        in_(memory, lendable(memory, arguments.in, arguments.call.bytes()), arguments.call.bytes()),
+        out_(memory, lendable(memory, arguments.out, arguments.call.bytes()), arguments.call.bytes(), 1) {}
 
   /// Copies the `bytes` that stand `done` bytes into `in`, all but this rank's piece, into this rank's slot.
   void copy_in(Round copied, std::size_t done, std::size_t bytes) {

@@ -42,7 +42,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const bool root = memory.rank() == arguments.call.root;
   const std::size_t segment = segment_of(arguments.call, memory.slot_bytes());
   const std::size_t all = arguments.call.bytes();
-  const Loan in(memory, lendable(memory, arguments.in), all);
+  const Loan in(memory, lendable(memory, arguments.in, all), all);
   Round round = 0;
   std::size_t done = 0;
   do {

@@ -45,8 +45,9 @@ Task<> run(Transport& transport, Arguments arguments) {
   const auto in_block = [&](int rank) { return arguments.in + static_cast<std::size_t>(rank) * all; };
   const auto place = [&](int rank) { return static_cast<std::size_t>(rank) * part; };
   // In place the result goes where others' input is.
-  const std::byte* const lent = arguments.in == arguments.out ? nullptr : lendable(memory, arguments.in);
-  const Loan in(memory, lent, all * static_cast<std::size_t>(memory.size()));
+  const std::size_t given = all * static_cast<std::size_t>(memory.size());
+  const std::byte* const lent = arguments.in == arguments.out ? nullptr : lendable(memory, arguments.in, given);
+  const Loan in(memory, lent, given);
   Round round = 0;
   std::size_t done = 0;
   do {

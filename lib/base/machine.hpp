@@ -37,6 +37,9 @@ inline constexpr std::size_t pace_renewed_by = std::size_t{64} << 10U;
 /// Below it nothing is gained by registered memory: such data goes with the arrival, or is in a cell.
 inline constexpr std::size_t registered_from = std::size_t{16} << 10U;
 
+/// Below it reductions do not let others read registered memory where cores are far apart.
+inline constexpr std::size_t lent_by_far_cores_from = std::size_t{256} << 10U;
+
 /// The memory that elements carried as wider ones take at a time.
 inline constexpr std::size_t wider_at_once = std::size_t{8} << 20U;
 

@@ -23,6 +23,8 @@ struct Pace {
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
   friend bool operator==(const Pace&, const Pace&) = default;
+  /// True where plain stores are slower by far, more than two measurements of one distance differ.
+  [[nodiscard]] bool far_apart() const noexcept { return streamed > 1.5 * cached; }
   [[nodiscard]] double best() const noexcept { return cached > streamed ? cached : streamed; }
 };
 
