@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "transport/mpi_error.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <utility>
@@ -123,7 +124,7 @@ MpiNative::Lengths MpiNative::lengths_of(const Call& call, const Buffers& buffer
     }
     return lists;
   };
-  return {lists_of(buffers.in_sections, buffers.in), lists_of(buffers.out_sections, buffers.out)};
+  return {lists_of(buffers.in_sections, buffers.in), lists_of(buffers.out_sections, buffers.out), {}};
 }
 
 // MPICH 4.0 crashes in a blocking reduce in place on another root than rank 0: there it gets a copy.
@@ -136,6 +137,23 @@ const void* MpiNative::input_of_reduce(const Call& call, const Buffers& buffers,
 #endif
   static_cast<void>(call);
   static_cast<void>(buffers);
+  return in;
+}
+
+// Open MPI 4.1 mixes the blocks of a nonblocking alltoallv in place up, or never ends it: there it gets a copy.
+const void* MpiNative::input_of_alltoallv(const Call& call, const Buffers& buffers, const void* in,
+                                          std::vector<std::byte>& copy) {
+#ifdef OPEN_MPI
+  if (call.collective == Collective::alltoallv && in == MPI_IN_PLACE) {
+    std::size_t end = 0;
+    for (const Section& section : buffers.in_sections) end = std::max(end, section.offset + section.bytes);
+    copy.assign(buffers.in, buffers.in + end);
+    return copy.data();
+  }
+#endif
+  static_cast<void>(call);
+  static_cast<void>(buffers);
+  static_cast<void>(copy);
   return in;
 }
 
@@ -271,7 +289,7 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
       break;
     default:
       lengths = lengths_of(call, buffers);
-      code = start_sections(call, buffers, t.in, lengths, request);
+      code = start_sections(call, buffers, input_of_alltoallv(call, buffers, t.in, lengths.copy), lengths, request);
   }
   check_mpi(code, "a nonblocking collective of MPI");
   std::uint64_t ticket = 0;

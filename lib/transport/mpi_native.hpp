@@ -37,6 +37,7 @@ class MpiNative final : public Native {
   };
   struct Lengths {
     BlockLists in, out;
+    std::vector<std::byte> copy;  ///< of the input, where the call must not be in place
   };
   [[nodiscard]] static Lengths lengths_of(const Call& call, const Buffers& buffers);
   /// Those of blocks of different lengths; `in` may be MPI_IN_PLACE.
@@ -45,6 +46,8 @@ class MpiNative final : public Native {
                                    MPI_Request& request) const;
 
   [[nodiscard]] const void* input_of_reduce(const Call& call, const Buffers& buffers, const void* in);
+  [[nodiscard]] static const void* input_of_alltoallv(const Call& call, const Buffers& buffers, const void* in,
+                                                      std::vector<std::byte>& copy);
 
   MPI_Comm comm_;
   std::vector<std::byte> copy_;

@@ -165,6 +165,19 @@ TEST_P(Sections, AlltoallvGivesEverybodyABlockFromEverybody) {
   });
 }
 
+TEST_P(Sections, NonblockingAlltoallvInPlace) {
+  Counts counts;  // of two ranks equal both ways
+  for (int rank = 0; rank < ranks(); ++rank) counts.push_back(index((me() + rank) % 3) * 1500);
+  Numbers expected;
+  for (int rank = 0; rank < ranks(); ++rank) append(expected, block(rank, me(), counts[index(rank)]));
+  by_every_algorithm(Collective::alltoallv, [&](const CollectiveOptions& options) {
+    Numbers inout;
+    for (int rank = 0; rank < ranks(); ++rank) append(inout, block(me(), rank, counts[index(rank)]));
+    ialltoallv(comm(), inout, counts, options).wait();
+    EXPECT_EQ(inout, expected) << options.algorithm;
+  });
+}
+
 /// Vectors of doubles apart from each other, one for each rank.
 struct PlacedVectors {
   std::vector<std::vector<double>> vectors;
