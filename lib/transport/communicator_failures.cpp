@@ -242,13 +242,13 @@ void CommunicatorState::revoke(const std::string& why) {
     revoked_here_ = true;
     broken_.store(true, std::memory_order_release);
   }
-  peers_->retire();
+  peers_->retire(ErrorCode::revoked);
   tell({ErrorCode::revoked, why});
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
 }
 
 void CommunicatorState::break_with(const Error& error) {
-  peers_->retire();
+  peers_->retire(error.code());
   failure_ = error;
   broken_.store(true, std::memory_order_release);
   throw error;

@@ -71,8 +71,8 @@ class Peers {
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
   /// Lets MPI move the program's own messages, which others may wait for before they come.
   virtual void advance() {}
-  /// The communicator is broken: messages may be left that nobody reads.
-  virtual void retire() noexcept {}
+  /// The communicator is broken, for the reason `why`: messages may be left that nobody reads.
+  virtual void retire(ErrorCode /*why*/) noexcept {}
   /// Tells the ranks that do not share memory with this one that it gives the communicator up.
   virtual void tell(const Failure& failure) noexcept = 0;
   /// What another rank has told.

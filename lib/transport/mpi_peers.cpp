@@ -72,6 +72,11 @@ Settings MpiPeers::own_settings() const {
   }
 }
 
+void MpiPeers::retire(ErrorCode why) noexcept {
+  transport_.retire();
+  if (why == ErrorCode::peer_lost) MpiRuntime::note_lost_peer();
+}
+
 Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
   std::string mine;
   if (transport.rank() == 0) mine = settings_text();

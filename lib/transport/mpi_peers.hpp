@@ -24,7 +24,7 @@ class MpiPeers final : public detail::Peers {
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] std::string describe(int rank) const override;
-  void retire() noexcept override { transport_.retire(); }
+  void retire(ErrorCode why) noexcept override;
   void tell(const Failure& failure) noexcept override;
   void advance() override;
   [[nodiscard]] std::optional<Failure> told() override;

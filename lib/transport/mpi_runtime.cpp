@@ -10,6 +10,7 @@
 #include <chorus/interop/mpi.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -23,6 +24,8 @@ namespace {
 constexpr const char* not_running =
     "MPI is not running; make a chorus::Environment at the start of main, or call MPI_Init, and use chorus before "
     "MPI_Finalize";
+
+std::atomic<bool> peer_lost{false};
 
 bool mpi_runs() {
   int initialized = 0;
@@ -157,16 +160,22 @@ MpiRuntime::MpiRuntime() {
 }
 
 int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
-  auto& self = *static_cast<MpiRuntime*>(runtime);
-  self.progress_thread_.reset();
-  for (const auto& communicator : self.communicators_) {
-    if (const auto state = communicator.lock()) state->close(not_running);
-  }
-  self.world_.reset();
-  self.communicators_.clear();
-  self.channels_.clear();
+  static_cast<MpiRuntime*>(runtime)->shut_down();
   return MPI_SUCCESS;
 }
+
+void MpiRuntime::shut_down() {
+  progress_thread_.reset();
+  for (const auto& communicator : communicators_) {
+    if (const auto state = communicator.lock()) state->close(not_running);
+  }
+  world_.reset();
+  communicators_.clear();
+  channels_.clear();
+}
+
+void MpiRuntime::note_lost_peer() noexcept { peer_lost.store(true, std::memory_order_relaxed); }
+bool MpiRuntime::has_lost_peer() noexcept { return peer_lost.load(std::memory_order_relaxed); }
 
 MpiChannel::Name MpiRuntime::name_of_channel_with(MPI_Group group) {
   const std::scoped_lock lock(mutex_);
@@ -272,6 +281,12 @@ Environment::~Environment() {
                "chorus: an exception leaves the scope of chorus::Environment; aborting the job. Catch it inside "
                "that scope to see what it says.\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  if (MpiRuntime::has_lost_peer()) {
+    fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for a lost rank\n",
+               world_rank());
+    MpiRuntime::get("Environment").shut_down();
+    return;
   }
   MPI_Finalize();
 }

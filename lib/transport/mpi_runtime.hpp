@@ -70,6 +70,11 @@ class MpiRuntime {
  public:
   /// Throws Error{not_initialized} where MPI is not running.
   static MpiRuntime& get(const char* function);
+  /// The process of some rank has died: MPI_Finalize would wait for it.
+  static void note_lost_peer() noexcept;
+  [[nodiscard]] static bool has_lost_peer() noexcept;
+  /// Nothing of chorus works on MPI from here on.
+  void shut_down();
 
   /// The chorus communicator over `comm`; collective over it.
   [[nodiscard]] std::shared_ptr<detail::CommunicatorState> make(MPI_Comm comm);

@@ -4,7 +4,6 @@
 //   lost_rank killed|killed_while_read|killed_while_lending|killed_before_another|stopped FOLDER
 
 #include <chorus/chorus.hpp>
-#include <chorus/interop/mpi.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -84,8 +83,8 @@ void report(const chorus::Communicator& comm, const std::string& folder, void (*
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
   if (argc != 3) return 2;
+  const chorus::Environment environment;
   const bool killed = std::string_view(argv[1]) != "stopped";
   const bool while_read = std::string_view(argv[1]) == "killed_while_read";
   const bool while_lending = std::string_view(argv[1]) == "killed_while_lending";
@@ -111,10 +110,6 @@ int main(int argc, char** argv) {
          : while_lending  ? reduce_lent_data
          : before_another ? gather_after_rank_1
                           : reduce);
-  if (killed) {
-    if (!before_another) std::this_thread::sleep_for(2s);  // the others are to see one rank lost
-    _exit(0);                                              // MPI_Finalize would wait for it
-  }
-  MPI_Finalize();
+  if (killed && !before_another) std::this_thread::sleep_for(2s);  // the others are to see one rank lost
   return 0;
 }
