@@ -10,8 +10,8 @@
 #   -a               also how far from the floor each is, and how well its algorithm is chosen: some minutes more
 # Of each build folder, one with Open MPI and one with MPICH perhaps, and number of ranks it prints a table of the ratios
 # and leaves FOLDER/BUILD-MPI-RANKS: the table, and of each collective the JSON and, where there is gnuplot, the plot;
-# with -a also floor.txt and regret.txt, for all that chorus-bench knows, and their JSON.
-# FOLDER/machine.txt says what was measured, when and where.
+# with -a also floor.txt and regret.txt, for all that chorus-bench knows, and their JSON; and machine.txt, which says what
+# was measured, when and where.
 # Exit code: 0; 1 where a benchmark failed; 2 for a wrong command line or a build folder without chorus-bench.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -66,6 +66,7 @@ done
 of_build() { pkg-config "--variable=$1" "$2/meson-private/chorus.pc"; }
 mpi_of() { echo "$(of_build mpi "$1") $(of_build mpi_version "$1")"; }
 
+# describe_machine BUILD_FOLDER
 describe_machine() {
   model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
   if command -v lscpu >/dev/null; then model=$(lscpu | sed -n 's/^Model name: *//p' | head -n 1); fi
@@ -74,7 +75,7 @@ describe_machine() {
   echo "processor: $model, $(nproc) cores"
   echo "kernel: $(uname -sr)"
   echo "load: $(cut -d ' ' -f 1-3 /proc/loadavg)"
-  for build in "$@"; do echo "build: $(basename "$build") with $(mpi_of "$build")"; done
+  echo "build: $(basename "$1") with $(mpi_of "$1")"
 }
 
 # judge BUILD_FOLDER RANKS FOLDER: leaves what floor and regret say of all collectives.
@@ -109,12 +110,12 @@ compare() {
 }
 
 failed=0
-describe_machine "$@" | tee "$results/machine.txt"
-about=$(sed -n 's/^\(date\|commit\|processor\): //p' "$results/machine.txt" | paste -sd '|' | sed 's/|/, /g')
 for build in "$@"; do
   for number in "${numbers[@]}"; do
     folder=$results/$(basename "$build")-$(of_build mpi "$build")-$number
     mkdir -p "$folder"
+    describe_machine "$build" | tee "$folder/machine.txt"
+    about=$(sed -n 's/^\(date\|commit\|processor\): //p' "$folder/machine.txt" | paste -sd '|' | sed 's/|/, /g')
     compare "$build" "$number" "$folder"
     if $all; then judge "$build" "$number" "$folder"; fi
   done
