@@ -20,6 +20,8 @@ namespace {
 
 constexpr int many_ranks[] = {12, 13, 16, 17};
 constexpr int seeds = 50;
+/// Elements of all blocks together: several segments of a pipeline.
+constexpr std::size_t long_vector = 70'001;
 
 /// The calls of a series in one world, one after another on every rank.
 class Series {
@@ -56,6 +58,19 @@ std::vector<bool> in_place_or_not(Collective collective) {
 
 std::vector<std::size_t> all_counts(Collective collective, int ranks, DataType type) {
   return collective == Collective::barrier ? std::vector<std::size_t>{0} : counts_for(ranks, type);
+}
+
+bool has_blocks(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::reduce_scatter_block ||
+         collective == Collective::alltoall || collective == Collective::gather || collective == Collective::scatter;
+}
+
+/// And a long one.
+std::vector<std::size_t> all_lengths(Collective collective, int ranks, DataType type) {
+  std::vector<std::size_t> counts = all_counts(collective, ranks, type);
+  const int blocks = has_blocks(collective) ? ranks : 1;
+  if (collective != Collective::barrier) counts.push_back(long_vector / static_cast<std::size_t>(blocks));
+  return counts;
 }
 
 /// Divided nodes, for an algorithm that does not apply without: others need no test there.
@@ -213,7 +228,7 @@ void check_seeds(Collective collective, const MatrixCase& matrix_case) {
 void check_traffic(Collective collective, const MatrixCase& matrix_case) {
   if (matrix_case.kind != WorldKind::simulated) return;
   SimulatedWorld world({.ranks = matrix_case.ranks, .slot_bytes = 0});
-  for (const std::size_t count : all_counts(collective, matrix_case.ranks, DataType::float32)) {
+  for (const std::size_t count : all_lengths(collective, matrix_case.ranks, DataType::float32)) {
     for (const int root : roots_for(collective, matrix_case.ranks)) {
       const Call call{collective, DataType::float32, ReduceOp::sum, root, count};
       const Problem problem = problem_of(call, world.transport(0));
