@@ -12,10 +12,10 @@ namespace chorus {
 
 BroadcastSchedule::BroadcastSchedule(int place, int ranks, int blocks) noexcept
     : place_(place), ranks_(ranks), blocks_(blocks), period_(CirculantRounds(ranks).count()) {
-  incoming_ = received(place);
+  incoming_ = received(place, period_);
   for (int k = 0; k < period_; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    outgoing_[at] = place == 0 ? k : received((place + distance(k)) % ranks)[at];
+    outgoing_[at] = place == 0 ? k : received((place + distance(k)) % ranks, k + 1)[at];
   }
 }
 
@@ -57,13 +57,13 @@ int BroadcastSchedule::first_block(int place) const noexcept {
   return period_;  // the root
 }
 
-BroadcastSchedule::Period BroadcastSchedule::received(int place) const noexcept {
+BroadcastSchedule::Period BroadcastSchedule::received(int place, int rounds) const noexcept {
   const int first = first_block(place);
   std::array<bool, longest_period + 1> taken{};
   taken[static_cast<std::size_t>(first)] = true;
   Period period{};
   int before = std::numeric_limits<int>::max();
-  for (int k = 0; k < period_; ++k) {
+  for (int k = 0; k < rounds; ++k) {
     // Of the places from which distance k + 1 leads to this one or farther, but distance k no farther, the one that
     // is reached by the longest distances not taken yet: the last of them is the block.
     const int nearest = place + ranks_ - distance(k + 1);

@@ -49,9 +49,9 @@ class BroadcastSchedule {
   [[nodiscard]] int distance(int k) const noexcept { return CirculantRounds(ranks_).reach(period_ - k); }
   /// The block that comes to `place` first.
   [[nodiscard]] int first_block(int place) const noexcept;
-  /// What comes to `place` in each round of a period in which the root sends the blocks 0, 1, ...: its first block
-  /// and, with numbers below 0, blocks of earlier periods.
-  [[nodiscard]] Period received(int place) const noexcept;
+  /// What comes to `place` in the first rounds of a period in which the root sends the blocks 0, 1, ...: its first
+  /// block and, with numbers below 0, blocks of earlier periods.
+  [[nodiscard]] Period received(int place, int rounds) const noexcept;
 
   int place_;
   int ranks_;

@@ -45,10 +45,11 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const double handled = traffic.read.bytes + traffic.shared.bytes;
   const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;
   const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
+  const double hidden = problem.nodes > 1 ? traffic.together * (1 - further_message) : 0;
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
   return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
-         traffic.far / far_megabytes_per_second + time(traffic.messages, messages) + time(traffic.waited, messages) +
-         (problem.ranks == 1 ? alone_us(problem.call) : 0);
+         traffic.far / far_megabytes_per_second + time(traffic.messages, messages) + time(traffic.waited, messages) -
+         hidden * messages.latency_us + (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

@@ -26,6 +26,7 @@ struct LinkModel {
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
   Link node{.latency_us = 1, .megabytes_per_second = 4000};  ///< messages inside a node
   Link network{.latency_us = 2, .megabytes_per_second = 5000};  ///< messages between nodes
+  double further_message = 0.6;  ///< of a latency, for a message between nodes beside another one under way
   double reduce_megabytes_per_second = 20000;
 
   /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming,

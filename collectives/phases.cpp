@@ -52,6 +52,7 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
     } else {
       all.messages = sum(all.messages, traffic.messages);
       all.waited = sum(all.waited, traffic.waited);
+      all.together += traffic.together;
     }
   }
   return all;

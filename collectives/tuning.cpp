@@ -68,6 +68,7 @@ void read_links(const Json& json, LinkModel& links) {
       {"far_megabytes_per_second", &links.far_megabytes_per_second},
       {"long_read_megabytes_per_second", &links.long_read_megabytes_per_second},
       {"task_us", &links.task_us},
+      {"further_message", &links.further_message},
       {"reduce_megabytes_per_second", &links.reduce_megabytes_per_second}};
   std::vector<std::string_view> known;
   for (const auto& [name, link] : of_link) known.push_back(name);

@@ -13,48 +13,12 @@
 // log2(p) steps, but every step carries the whole vector. Where p is no power of two (Fold), ranks 1, 3, ... first give
 // their vectors to their left neighbours and get the result from them: two more messages.
 
-#include "algorithm.hpp"
-#include "fold.hpp"
-#include "reduction.hpp"
-
-#include <bit>
+#include "allreduce/whole_vectors.hpp"
 
 namespace chorus::allreduce_recursive_doubling {
 namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
-
-Traffic traffic(const Problem& problem) {
-  const int core = Fold::core_of(problem.ranks);
-  const int steps = std::countr_zero(static_cast<unsigned>(core));
-  const int folds = core < problem.ranks ? 1 : 0;
-  const auto all = static_cast<double>(problem.call.bytes());
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(steps + 2 * folds),
-                       .bytes = (steps + folds) * all,
-                       .reduced = (steps + folds) * all}};
-}
-
-Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments);
-  const Fold fold(transport.rank(), transport.size());
-  const Bytes data(arguments.out, arguments.call.bytes());
-  const Scratch scratch = transport.scratch(data.size());
-  const Bytes incoming = scratch.bytes();
-
-  copy_unless_same(arguments.out, arguments.in, data.size());
-  co_await fold_in(transport, fold, reduction, data, incoming);
-  for (int distance = 1; distance < fold.core() && !fold.sits_out(); distance *= 2) {
-    const int peer = fold.rank_at(fold.place() ^ distance);
-    co_await transport.sendrecv(data, peer, incoming, peer);
-    if (peer < transport.rank()) {
-      reduction.into_right(incoming, data);
-    } else {
-      reduction.into_left(data, incoming);
-    }
-  }
-  co_await fold_out(transport, fold, data);
-}
 
 }  // namespace
 
@@ -64,8 +28,8 @@ const Algorithm algorithm{
     .summary = "pairs swap whole vectors over doubling distances: fewest messages, most bytes",
     .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
-    .traffic = traffic,
-    .run = run,
+    .traffic = allreduce_whole_vectors::traffic,
+    .run = allreduce_whole_vectors::run<Doubling>,
 };
 
 }  // namespace chorus::allreduce_recursive_doubling

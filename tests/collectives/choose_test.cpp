@@ -232,6 +232,7 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
                         .task_us = 100,
                         .node = {.latency_us = 2, .megabytes_per_second = 20},
                         .network = {.latency_us = 3, .megabytes_per_second = 40},
+                        .further_message = 0.25,
                         .reduce_megabytes_per_second = 80};
   Traffic traffic{.shared = {.messages = 4, .bytes = 1000, .reduced = 800},
                   .messages = {.messages = 5, .bytes = 2000, .reduced = 1600}};
@@ -243,6 +244,11 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
       << "4 ranks of a node share the network";
   traffic.one_for_each_node = true;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / 40.0 + 1600 / 80.0);
+  traffic.together = 2;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 3 + 2 * 3 / 4.0 + 2000 / 40.0 + 1600 / 80.0);
+  problem.nodes = 1;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0)
+      << "inside a node a message takes its time to be sent and taken";
   EXPECT_EQ(links.microseconds({}, problem), 0);
 }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/names.hpp"
 #include "carry_out.hpp"
+#include "collectives/matrix.hpp"
+#include "collectives/prepared_call.hpp"
 #include "transport/simulated.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <ostream>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +58,48 @@ TEST(SimulatedScale, RecursiveDoubling1024Ranks) {
   EXPECT_EQ(report.busiest.messages, 10);
   EXPECT_EQ(report.busiest.bytes, 10 * 16 * sizeof(std::int32_t));
 }
+
+/// Those of messages in which each rank finds its partners by a rule that few ranks do not try out.
+struct ScaleCase {
+  Collective collective;
+  std::string_view name;
+  int ranks = 1000;
+};
+void PrintTo(const ScaleCase& scale_case, std::ostream* stream) {
+  *stream << chorus::name(scale_case.collective) << " by " << scale_case.name;
+}
+
+class SimulatedScaleOf : public testing::TestWithParam<ScaleCase> {};
+
+TEST_P(SimulatedScaleOf, AThousandRanks) {
+  const auto [collective, wanted, size] = GetParam();
+  const auto all = algorithms(collective);
+  const Algorithm& algorithm = **std::ranges::find(all, wanted, &Algorithm::name);
+  SimulatedWorld world({.ranks = size, .seed = 7, .slot_bytes = 0});
+  const bool blocks = collective == Collective::allgather || collective == Collective::reduce_scatter_block;
+  const std::size_t count = blocks ? 1 : collective == Collective::barrier ? 0 : 20'000;
+  const Call call{collective, DataType::int32, ReduceOp::max, has_root(collective) ? size / 3 : 0, count};
+  const PreparedCall prepared(call, size, {.in_place = collective == Collective::bcast});
+  const auto report =
+      world.run([&](Transport& transport) -> Task<> { co_await perform(algorithm, transport, prepared); });
+  ASSERT_NO_THROW(report.check());
+  const LevelTraffic formula = algorithm.traffic(problem_of(call, world.transport(0))).messages;
+  EXPECT_EQ(static_cast<double>(report.busiest.messages), formula.messages);
+  EXPECT_EQ(static_cast<double>(report.busiest.bytes), formula.bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, SimulatedScaleOf,
+    testing::Values(ScaleCase{Collective::barrier, "k_dissemination"}, ScaleCase{Collective::bcast, "circulant"},
+                    ScaleCase{Collective::bcast, "knomial"}, ScaleCase{Collective::bcast, "bine"},
+                    ScaleCase{Collective::reduce, "circulant"}, ScaleCase{Collective::reduce, "knomial"},
+                    ScaleCase{Collective::reduce, "bine"}, ScaleCase{Collective::allreduce, "recursive_multiplying"},
+                    ScaleCase{Collective::allreduce, "swing"}, ScaleCase{Collective::allreduce, "swing_whole"},
+                    ScaleCase{Collective::allgather, "swing", 1024},
+                    ScaleCase{Collective::reduce_scatter_block, "swing", 1024}),
+    [](const auto& info) {
+      return std::string(chorus::name(info.param.collective)) + "_" + std::string(info.param.name);
+    });
 
 }  // namespace
 }  // namespace chorus::test

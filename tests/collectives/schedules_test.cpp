@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sends what to whom, and when: BroadcastSchedule.
+// Who sends what to whom, and when: BroadcastSchedule, Swing, Doubling.
 #include "broadcast_schedule.hpp"
+#include "swing.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -87,6 +88,53 @@ TEST(BroadcastSchedule, CutsLongDataIntoMoreBlocksButNoneThatIsEmpty) {
   EXPECT_GT(blocks(1U << 22U, 8), blocks(1U << 20U, 8));
   EXPECT_GT(blocks(1U << 20U, 1000), blocks(1U << 20U, 8)) << "the first block has a longer way";
   EXPECT_GT(blocks(std::size_t{1} << 60U, 1000), 1000) << "beyond what an int can count";
+}
+
+template <class Pairs>
+class PairsOfPlaces : public testing::Test {};
+using EveryPairs = testing::Types<Doubling, Swing>;
+TYPED_TEST_SUITE(PairsOfPlaces, EveryPairs);
+
+/// So that partners always hold the same piece, and all of a group reduce the same data in the same order.
+TYPED_TEST(PairsOfPlaces, NumbersAgreeBelowTheBitOfTheStepAndDifferThere) {
+  for (int steps = 0; steps <= 12; ++steps) {
+    const int places = 1 << steps;
+    std::set<int> numbers;
+    for (int place = 0; place < places; ++place) {
+      const int number = TypeParam::number(place, places);
+      numbers.insert(number);
+      for (int step = 0; step < steps; ++step) {
+        const int peer = TypeParam::peer(place, step, places);
+        ASSERT_EQ(TypeParam::peer(peer, step, places), place) << places << " places, step " << step;
+        const int bits_to_step = (2 << step) - 1;
+        ASSERT_EQ((number ^ TypeParam::number(peer, places)) & bits_to_step, 1 << step)
+            << "places " << place << " and " << peer << " of " << places << ", step " << step;
+      }
+    }
+    EXPECT_EQ(numbers.size(), static_cast<std::size_t>(places));
+    EXPECT_EQ(*numbers.begin(), 0);
+    EXPECT_EQ(*numbers.rbegin(), places - 1);
+    EXPECT_EQ(TypeParam::number(0, places), 0) << "whose pieces are the longest, and who has a partner to fold";
+  }
+}
+
+TEST(Swing, HasNearerPartnersThanDoubling) {
+  for (int step = 0; step < 20; ++step) {
+    const int distance = std::abs(Swing::distance(step));
+    EXPECT_LE(std::abs(3 * distance - (2 << step)), 1) << "two thirds of 2^step, rounded to a whole number";
+    EXPECT_EQ(Swing::distance(step) > 0, step % 2 == 0) << "ahead and behind in turn";
+    EXPECT_EQ(distance % 2, 1) << "from an even place to an odd one";
+  }
+}
+
+TEST(Negabinary, IsTheSumOfPowersOfMinusTwo) {
+  for (int value = -50; value <= 50; ++value) {
+    int sum = 0;
+    for (int digits = negabinary(value, 1 << 10), power = 1; digits > 0; digits /= 2, power *= -2) {
+      sum += digits % 2 * power;
+    }
+    EXPECT_EQ(sum, value);
+  }
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Tuning, ReadsEveryNumber) {
     "shared": {"latency_us": 1, "megabytes_per_second": 2},
     "node": {"latency_us": 3, "megabytes_per_second": 4},
     "network": {"latency_us": 5.5, "megabytes_per_second": 6e3},
-    "shared_peer_us": 7, "task_us": 8, "reduce_megabytes_per_second": 9})"));
+    "shared_peer_us": 7, "task_us": 8, "reduce_megabytes_per_second": 9, "further_message": 0.5})"));
   EXPECT_EQ(tuning.links.shared.latency_us, 1);
   EXPECT_EQ(tuning.links.shared.megabytes_per_second, 2);
   EXPECT_EQ(tuning.links.node.latency_us, 3);
@@ -56,6 +56,7 @@ TEST(Tuning, ReadsEveryNumber) {
   EXPECT_EQ(tuning.links.shared_peer_us, 7);
   EXPECT_EQ(tuning.links.task_us, 8);
   EXPECT_EQ(tuning.links.reduce_megabytes_per_second, 9);
+  EXPECT_EQ(tuning.links.further_message, 0.5);
 }
 
 TEST(Tuning, KeepsTheBuiltInOfWhatIsLeftOut) {

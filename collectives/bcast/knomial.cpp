@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// K-nomial broadcast: as the binomial one, but whoever has the data passes it to three others at a time.
+//
+// With p = 6 and root 0 (for another root the ranks are counted from it):
+//
+//   round 1   0->4
+//   round 2   0->3 0->2 0->1   4->5
+//
+// Best for short data where messages take their time on the way and not to be sent: half the rounds of `binomial`, with
+// at most three messages in each, so at most 3/2 as many bytes from the root. Right for any p.
+
+#include "algorithm.hpp"
+#include "knomial_tree.hpp"
+
+namespace chorus::bcast_knomial {
+namespace {
+
+bool applies(const Problem& /*problem*/) { return true; }
+
+Traffic traffic(const Problem& problem) {
+  const double messages = KnomialTree::most_children(problem.ranks);
+  return {
+      .shared = {},
+      .messages = {.messages = messages, .bytes = messages * static_cast<double>(problem.call.bytes()), .reduced = 0},
+      .together = messages - KnomialTree::depth(problem.ranks)};
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  const KnomialTree tree(transport, arguments.call.root);
+  const Bytes data(arguments.out, arguments.call.bytes());
+  if (!tree.is_root()) co_await transport.receive(data, tree.parent());
+  for (int i = tree.children() - 1; i >= 0; --i) co_await transport.send(data, tree.child(i));
+}
+
+}  // namespace
+
+extern const Algorithm algorithm;
+const Algorithm algorithm{
+    .name = "knomial",
+    .summary = "every rank that has the data passes it to three others at a time: half the rounds of a binomial tree",
+    .source = "Wilkins et al., CLUSTER 2023 (generalized collective algorithms)",
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
+};
+
+}  // namespace chorus::bcast_knomial

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+#include "reduction.hpp"
+
+namespace chorus::reduce_up_tree {
+
+// Each rank reduces what its children in a tree send, and sends that on to its parent. A function that does not commute
+// is joined up the tree of rank 0, whose children stand in the order of the ranks, and the result is sent on to the
+// root.
+
+/// The rank at the top of the tree.
+inline int top_of(const Call& call) { return call.commutes() ? call.root : 0; }
+
+/// Of a tree in which the root has the most children, and no other rank has as many.
+inline Traffic traffic(const Problem& problem, int children) {
+  const int forwards = top_of(problem.call) == problem.call.root ? 0 : 1;
+  const auto all = static_cast<double>(problem.call.bytes());
+  return {.shared = {},
+          .messages = {.messages = static_cast<double>(children + forwards),
+                       .bytes = problem.ranks > 1 ? all : 0,
+                       .reduced = children * all}};
+}
+
+template <class Tree>
+Task<> run(Transport& transport, Arguments arguments) {
+  const int root = arguments.call.root;
+  const int top = top_of(arguments.call);
+  const Tree tree(transport, top);
+  const Reduction reduction(arguments);
+  const std::size_t bytes = arguments.call.bytes();
+  const Scratch scratch = transport.scratch(tree.children() > 0 ? 2 * bytes : 0);
+  const Bytes incoming = scratch.bytes().first(tree.children() > 0 ? bytes : 0);
+  std::byte* const sum = tree.is_root() && top == root ? arguments.out : scratch.data() + incoming.size();
+
+  const std::byte* mine = arguments.in;
+  for (int i = 0; i < tree.children(); ++i) {
+    co_await transport.receive(incoming, tree.child(i));
+    const std::byte* const both[] = {mine, incoming.data()};
+    reduction.all(sum, both, bytes);
+    mine = sum;
+  }
+  if (!tree.is_root()) {
+    const ConstBytes outgoing(mine, bytes);
+    co_await transport.send(outgoing, tree.parent());
+  }
+  if (top == root) {
+    if (tree.is_root()) copy_unless_same(arguments.out, mine, bytes);
+  } else if (transport.rank() == top) {
+    co_await transport.send({mine, bytes}, root);
+  } else if (transport.rank() == root) {
+    co_await transport.receive({arguments.out, bytes}, top);
+  }
+}
+
+}  // namespace chorus::reduce_up_tree
