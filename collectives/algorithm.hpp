@@ -25,6 +25,8 @@ struct Problem {
   int ranks = 1;
   int nodes = 1;               ///< groups of ranks that share memory
   int largest_node = 1;        ///< ranks on the fullest of them
+  int smallest_node = 1;       ///< and on that with the fewest
+  bool in_order = true;        ///< the ranks of each node follow one another, node by node
   bool shared = false;         ///< all ranks share memory
   std::size_t slot_bytes = 0;  ///< length of a data slot of the shared memory
   Radices domains = {};        ///< how the node divides them, where all share memory
@@ -50,7 +52,7 @@ struct Traffic {
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
   /// others have written, in the part that reads most.
   double far = 0;
-  bool one_for_each_node = false;  ///< one rank of each node sends all that crosses the network
+  int lanes = 0;  ///< ranks of each node by which goes all that crosses the network; 0: all of them
 };
 
 /// Traffic::far where each rank, or one alone, reads so many bytes of all other ranks alike.

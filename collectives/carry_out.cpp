@@ -100,10 +100,13 @@ std::string_view algorithm_name(const Call& call) {
 }
 
 Problem problem_of(const Call& call, const Transport& transport) {
-  Problem problem{.call = call, .ranks = transport.size(), .largest_node = transport.size()};
+  Problem problem{
+      .call = call, .ranks = transport.size(), .largest_node = transport.size(), .smallest_node = transport.size()};
   if (const std::vector<int>& sizes = transport.node_sizes(); !sizes.empty()) {
     problem.nodes = static_cast<int>(sizes.size());
     problem.largest_node = std::ranges::max(sizes);
+    problem.smallest_node = std::ranges::min(sizes);
+    problem.in_order = std::ranges::is_sorted(transport.nodes());
   }
   problem.shared = transport.shared() != nullptr;
   if (problem.shared) problem.domains = transport.shared()->shape().radices();

@@ -40,7 +40,7 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
            level.reduced / reduce_megabytes_per_second;
   };
   Link messages = problem.nodes > 1 ? network : node;
-  if (problem.nodes > 1 && !traffic.one_for_each_node) messages.megabytes_per_second /= problem.largest_node;
+  if (problem.nodes > 1) messages.megabytes_per_second /= traffic.lanes > 0 ? traffic.lanes : problem.largest_node;
   // What a rank keeps of its own passes through its caches, too.
   const double handled = traffic.read.bytes + traffic.shared.bytes;
   const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;

@@ -21,7 +21,8 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   problem.call.collective = phase.collective;
   problem.call.count = phase.count;
   problem.call.root = 0;
-  problem.largest_node = inside ? ranks : 1;
+  problem.largest_node = inside ? ranks : phase.where == Phase::Where::along ? whole.smallest_node : 1;
+  problem.smallest_node = problem.largest_node;
   problem.shared = inside;
   problem.slot_bytes = whole.slot_bytes;
   return problem;
@@ -40,7 +41,7 @@ bool has_nodes(const Problem& problem) {
 }
 
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
-  Traffic all{.shared = {}, .messages = {}, .one_for_each_node = true};
+  Traffic all{.shared = {}, .messages = {}, .lanes = 1};
   for (const Phase& phase : phases) {
     const bool inside = phase.where == Phase::Where::inside;
     const Problem problem = problem_of(phase, whole, inside ? whole.largest_node : whole.nodes);
@@ -54,38 +55,49 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
       all.waited = sum(all.waited, traffic.waited);
       all.together += traffic.together;
     }
+    if (phase.where == Phase::Where::along) all.lanes = whole.smallest_node;
   }
   return all;
 }
 
 Nodes::Nodes(Transport& transport, const Call& call, int root)
-    : transport_(transport),
-      whole_(chorus::problem_of(call, transport)),
-      root_(root),
-      in_order_(std::ranges::is_sorted(transport.nodes())) {
-  if (root == no_rank) return;
-  const auto first = ranks().begin() + before(node_of(root));
-  const auto place = std::find(first, ranks().end(), root) - first;
-  if (place == 0) return;  // it is its node's first rank
-  if (node_of(root) == number()) speaker_ = static_cast<int>(place);
-  if (!speaks()) return;
-  std::vector<int> speakers;
-  for (std::size_t node = 0, begin = 0; node < sizes().size(); begin += static_cast<std::size_t>(sizes()[node++])) {
-    speakers.push_back(static_cast<int>(node) == node_of(root) ? root : ranks()[begin]);
-  }
-  speakers_.emplace(transport, std::move(speakers), channel_of_speakers);
+    : transport_(transport), whole_(chorus::problem_of(call, transport)), root_(root) {
+  if (root == no_rank || node_of(root) != number()) return;
+  const auto first = ranks().begin() + before(number());
+  speaker_ = static_cast<int>(std::find(first, ranks().end(), root) - first);
 }
 
-bool Nodes::equally_large() const noexcept {
-  return std::ranges::adjacent_find(sizes(), std::not_equal_to<>()) == sizes().end();
-}
+Nodes::Nodes(Transport& transport, const Call& call, Last /*last*/)
+    : transport_(transport),
+      whole_(chorus::problem_of(call, transport)),
+      last_(true),
+      speaker_(transport.node()->size() - 1) {}
+
+bool Nodes::equally_large() const noexcept { return whole_.smallest_node == whole_.largest_node; }
 
 int Nodes::before(int node) const noexcept { return std::accumulate(sizes().begin(), sizes().begin() + node, 0); }
 
+Transport& Nodes::speakers() {
+  if (speakers_) return *speakers_;
+  const bool first_ranks =
+      !last_ && (root_ == no_rank || ranks()[static_cast<std::size_t>(before(node_of(root_)))] == root_);
+  if (first_ranks) return *transport_.leaders();
+  std::vector<int> speakers;
+  for (std::size_t node = 0, begin = 0; node < sizes().size(); begin += static_cast<std::size_t>(sizes()[node++])) {
+    const bool has_root = !last_ && static_cast<int>(node) == node_of(root_);
+    const std::size_t end = begin + static_cast<std::size_t>(sizes()[node]);
+    speakers.push_back(has_root ? root_ : ranks()[last_ ? end - 1 : begin]);
+  }
+  return speakers_.emplace(transport_, std::move(speakers), channel_of_speakers);
+}
+
+Transport& Nodes::ranks_of(Phase::Where where) {
+  if (where == Phase::Where::between) return speakers();
+  return where == Phase::Where::inside ? *transport_.node() : *transport_.lane();
+}
+
 Task<> Nodes::run(const Phase& phase, Arguments arguments) {
-  const bool inside = phase.where == Phase::Where::inside;
-  Transport* const speakers = speakers_ ? &*speakers_ : transport_.leaders();
-  Transport& where = inside ? *transport_.node() : *speakers;
+  Transport& where = ranks_of(phase.where);
   const Problem problem = problem_of(phase, whole_, where.size());
   arguments.call = problem.call;
   if (where.size() == 1) {
@@ -94,6 +106,7 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
     }
     co_return;
   }
+  const bool inside = phase.where == Phase::Where::inside;
   arguments.call.root = inside ? speaker_ : root_ == no_rank ? 0 : node_of(root_);
   co_await algorithm_for(problem).run(where, arguments);
 }

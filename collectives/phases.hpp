@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -10,20 +11,23 @@
 
 namespace chorus {
 
-// The `hierarchical` algorithms: collectives of several nodes made of collectives inside each node and of others
-// between them, in which one rank speaks for each node. So each byte crosses the network once for a node, not once for
-// a rank.
+// The `hierarchical` algorithms and the `lanes`: collectives of several nodes made of collectives inside each node and
+// of others between them, so that each byte crosses the network once for a node, not once for a rank. Between the nodes
+// one rank speaks for each, or those with the same place in their nodes are a lane, of which there are as many as the
+// smallest node has ranks.
 
 /// A collective as a part of another one.
 struct Phase {
-  enum class Where { inside, between };
-  Where where = Where::inside;  ///< among the ranks of a node, or among those that speak for the nodes
+  enum class Where { inside, between, along };
+  Where where = Where::inside;  ///< among the ranks of a node, those that speak for the nodes, or those of a lane
   Collective collective = Collective::barrier;
   std::size_t count = 0;  ///< as in Call
 };
 
 /// True where some of several nodes have several ranks, who share memory.
 [[nodiscard]] bool has_nodes(const Problem& problem);
+/// The same where no node has but one rank.
+[[nodiscard]] inline bool has_lanes(const Problem& problem) { return has_nodes(problem) && problem.smallest_node > 1; }
 /// What the phases of `whole` do together.
 [[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases);
 
@@ -32,6 +36,9 @@ class Nodes {
  public:
   /// The root speaks for its node; where there is none (no_rank), and for other nodes, their first ranks.
   Nodes(Transport& transport, const Call& call, int root = no_rank);
+  /// Their last ranks speak for all nodes.
+  struct Last {};
+  Nodes(Transport& transport, const Call& call, Last last);
 
   /// Of this rank's node, counted in the order of the nodes' first ranks.
   [[nodiscard]] int number() const noexcept { return node_of(transport_.rank()); }
@@ -44,20 +51,36 @@ class Nodes {
   /// The ranks, node by node.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return transport_.ranks_by_node(); }
   /// True where the ranks follow one another as those of ranks() do.
-  [[nodiscard]] bool in_order() const noexcept { return in_order_; }
+  [[nodiscard]] bool in_order() const noexcept { return whole_.in_order; }
   /// True where this rank speaks for its node.
-  [[nodiscard]] bool speaks() const noexcept { return transport_.node()->rank() == speaker_; }
+  [[nodiscard]] bool speaks() const noexcept { return place() == speaker_; }
+  /// The place in this node of the rank that does.
+  [[nodiscard]] int speaker() const noexcept { return speaker_; }
+  /// This rank's place in its node: its lane, if there are so many.
+  [[nodiscard]] int place() const noexcept { return transport_.node()->rank(); }
+  [[nodiscard]] int lanes() const noexcept { return whole_.smallest_node; }
+  [[nodiscard]] bool has_lane() const noexcept { return place() < lanes(); }
+
+  /// How many elements go along a lane at a time where several segments are on their way: two slots full, so that a
+  /// segment takes much longer than a message or a round by itself.
+  [[nodiscard]] std::size_t segment_of_lane() const noexcept {
+    return std::max<std::size_t>(1, 2 * whole_.slot_bytes / whole_.call.element_bytes());
+  }
 
   /// Carries out a phase by the algorithm that is fastest for it by the model. Called by all ranks of the node or, of a
-  /// phase between the nodes, by those that speak. The phase's root is the rank that speaks, or the root's node.
+  /// phase between the nodes, by those that speak, or have a lane. The phase's root is the rank that speaks, or the
+  /// root's node. The result of a reduce_scatter may stand in the place of this rank's own block in `in`.
   [[nodiscard]] Task<> run(const Phase& phase, Arguments arguments);
 
  private:
+  [[nodiscard]] Transport& speakers();
+  [[nodiscard]] Transport& ranks_of(Phase::Where where);
+
   Transport& transport_;
   Problem whole_;
-  int root_;
-  bool in_order_;
-  int speaker_ = 0;                 // of this node, as its number there
+  int root_ = no_rank;
+  bool last_ = false;
+  int speaker_ = 0;                 // of this node, as its place there
   std::optional<Subset> speakers_;  // where they are not the transport's leaders
 };
 

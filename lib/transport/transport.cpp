@@ -8,6 +8,7 @@
 #include <chorus/error.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace chorus {
@@ -38,7 +39,8 @@ Transport::Transport(int rank, int size) noexcept : rank_(rank), size_(size) {}
 Transport::~Transport() = default;
 
 Transport* Transport::node() const noexcept { return node_.get(); }
-Transport* Transport::leaders() const noexcept { return leaders_.get(); }
+Transport* Transport::lane() const noexcept { return lane_.get(); }
+Transport* Transport::leaders() const noexcept { return node_ && node_->rank() == 0 ? lane_.get() : nullptr; }
 
 void Transport::compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> shared, Native* native) {
   native_ = native;
@@ -56,17 +58,19 @@ void Transport::compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> sha
   std::ranges::stable_sort(ranks_by_node_, {}, [this](int rank) { return nodes_[static_cast<std::size_t>(rank)]; });
   if (count == size_) return;
   std::vector<int> neighbours;
-  std::vector<int> first_ranks;
-  auto first = ranks_by_node_.begin();
-  for (int node = 0; node < count; ++node) {
-    const auto end = first + node_sizes_[static_cast<std::size_t>(node)];
-    first_ranks.push_back(*first);
-    if (node == nodes_[static_cast<std::size_t>(rank_)]) neighbours.assign(first, end);
-    first = end;
-  }
-  if (neighbours.front() == rank_) leaders_ = std::make_unique<Subset>(*this, std::move(first_ranks), 2);
+  std::ranges::copy_if(ranks_by_node_, std::back_inserter(neighbours), [this](int rank) {
+    return nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)];
+  });
   node_ = std::make_unique<Subset>(*this, std::move(neighbours), 1);
   node_->shared_ = node_memory_.get();
+  if (node_->rank() >= std::ranges::min(node_sizes_)) return;
+  std::vector<int> lane;
+  auto place = ranks_by_node_.begin() + node_->rank();
+  for (const int ranks : node_sizes_) {
+    lane.push_back(*place);
+    if (lane.size() < node_sizes_.size()) place += ranks;
+  }
+  lane_ = std::make_unique<Subset>(*this, std::move(lane), 2);
 }
 
 Subset::Subset(Transport& parent, std::vector<int> members, int channel)

@@ -101,11 +101,14 @@ class Transport {
   /// The vendor's own collectives over these ranks.
   [[nodiscard]] Native* native() const noexcept { return native_; }
 
-  // The hierarchy. Both are null where all ranks are on one node, or every rank is alone on its own.
+  // The hierarchy. All three are null where all ranks are on one node, or every rank is alone on its own.
 
   /// The ranks on this rank's node, with their shared memory.
   [[nodiscard]] Transport* node() const noexcept;
-  /// The first rank of every node, in the order of the nodes; null on the other ranks.
+  /// The ranks that have the same place in their nodes as this one, in the order of the nodes; null where some node has
+  /// too few.
+  [[nodiscard]] Transport* lane() const noexcept;
+  /// The first lane: the first rank of every node; null on the other ranks.
   [[nodiscard]] Transport* leaders() const noexcept;
   /// The number of the node each rank is on, counted in the order of their first ranks; empty where all are on one.
   [[nodiscard]] const std::vector<int>& nodes() const noexcept { return nodes_; }
@@ -127,7 +130,7 @@ class Transport {
   std::vector<int> ranks_by_node_;
   std::unique_ptr<SharedGroup> node_memory_;
   std::unique_ptr<Subset> node_;
-  std::unique_ptr<Subset> leaders_;
+  std::unique_ptr<Subset> lane_;
   SharedGroup* shared_ = nullptr;
   Native* native_ = nullptr;
 };

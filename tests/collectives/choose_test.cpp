@@ -242,7 +242,7 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   problem.nodes = 2;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / (40.0 / 4) + 1600 / 80.0)
       << "4 ranks of a node share the network";
-  traffic.one_for_each_node = true;
+  traffic.lanes = 1;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / 40.0 + 1600 / 80.0);
   traffic.together = 2;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 3 + 2 * 3 / 4.0 + 2000 / 40.0 + 1600 / 80.0);

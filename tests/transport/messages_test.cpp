@@ -146,6 +146,21 @@ TEST_P(Messages, GoBetweenTheRanksOfANodeAndBetweenLeaders) {
   });
 }
 
+/// Nodes of three and two ranks: two lanes, and a rank that is in none.
+TEST_P(Messages, GoAlongLanes) {
+  const WorldOptions options{.kind = GetParam(), .ranks = 5, .nodes = {0, 1, 0, 1, 0}};
+  on_every_rank(options, [](Transport& transport) -> Task<> {
+    require((transport.lane() != nullptr) == (transport.rank() < 4), "who is in a lane");
+    if (transport.lane() == nullptr) co_return;
+    Transport& lane = *transport.lane();
+    require(lane.size() == 2 && lane.rank() == transport.rank() % 2, "the place in the lane");
+    const int out = transport.rank();
+    int in = 0;
+    co_await lane.sendrecv(bytes_of(out), 1 - lane.rank(), writable_bytes_of(in), 1 - lane.rank());
+    require(in == (transport.rank() ^ 1), "a message along the lane");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Messages, testing::Values(WorldKind::simulated, WorldKind::threads),
                          [](const auto& info) { return std::string(name(info.param)); });
 

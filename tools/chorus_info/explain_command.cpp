@@ -43,6 +43,7 @@ Problem imagined(const Call& call, const Options& options, const Settings& setti
   if (options.nodes < 1 || options.nodes > options.ranks) throw UserError("--nodes must be 1 to the number of ranks");
   Problem problem{.call = call, .ranks = options.ranks, .nodes = options.nodes};
   problem.largest_node = (options.ranks + options.nodes - 1) / options.nodes;
+  problem.smallest_node = options.ranks / options.nodes;
   problem.shared = options.nodes == 1;
   problem.single_copy = problem.shared && settings.single_copy;
   problem.slot_bytes = settings.slot_bytes;

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lanes.hpp"
+
+#include "blocks.hpp"
+#include "segments.hpp"
+#include "task/when_all.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace chorus {
+namespace {
+
+/// The collective whose blocks may differ in length.
+Collective of_lengths(Collective even) {
+  switch (even) {
+    case Collective::reduce_scatter_block:
+      return Collective::reduce_scatter;
+    case Collective::allgather:
+      return Collective::allgatherv;
+    case Collective::gather:
+      return Collective::gatherv;
+    default:
+      return Collective::scatterv;
+  }
+}
+
+/// A phase inside a node of `ranks`, in which each rank with a lane has its share of `count` elements.
+Phase inside(Collective even, std::size_t count, int ranks, int lanes) {
+  const bool equal = ranks == lanes && count % static_cast<std::size_t>(lanes) == 0;
+  if (equal) return {Phase::Where::inside, even, count / static_cast<std::size_t>(lanes)};
+  return {Phase::Where::inside, of_lengths(even), count};
+}
+
+/// The shares of one segment in a node.
+class Shares {
+ public:
+  Shares(Transport& node, std::size_t count, std::size_t element, int lanes)
+      : count_(count),
+        element_(element),
+        lanes_(lanes),
+        me_(static_cast<std::size_t>(node.rank())),
+        ranks_(static_cast<std::size_t>(node.size())),
+        memory_(node.scratch(2 * ranks_ * sizeof(Section))) {
+    const Blocks blocks(count, element, lanes);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      const bool has_lane = rank < static_cast<std::size_t>(lanes);
+      all()[rank] = has_lane ? Section{blocks.offset(static_cast<int>(rank)), blocks.bytes(static_cast<int>(rank))}
+                             : Section{count * element, 0};
+    }
+  }
+  [[nodiscard]] const Section& own() const noexcept { return all()[me_]; }
+  [[nodiscard]] std::size_t own_count() const noexcept { return own().bytes / element_; }
+  [[nodiscard]] Phase phase(Collective even) const { return inside(even, count_, static_cast<int>(ranks_), lanes_); }
+
+  /// The sections of all, and those of one rank: with its share for each, or for `root` alone at the beginning.
+  [[nodiscard]] std::span<Section> all() const noexcept { return {tables(), ranks_}; }
+  [[nodiscard]] std::span<Section> own_for_each() const noexcept { return fill(own()); }
+  [[nodiscard]] std::span<Section> own_for(int root) const noexcept {
+    const std::span<Section> table = fill({});
+    table[static_cast<std::size_t>(root)] = {0, own().bytes};
+    return table;
+  }
+
+ private:
+  [[nodiscard]] Section* tables() const noexcept { return reinterpret_cast<Section*>(memory_.data()); }
+  [[nodiscard]] std::span<Section> fill(const Section& section) const noexcept {
+    const std::span<Section> table(tables() + ranks_, ranks_);
+    std::ranges::fill(table, section);
+    return table;
+  }
+
+  std::size_t count_;
+  std::size_t element_;
+  int lanes_;
+  std::size_t me_;
+  std::size_t ranks_;
+  Scratch memory_;
+};
+
+/// Of a vector, in elements.
+std::size_t least_segment(const Nodes& nodes) {
+  return static_cast<std::size_t>(nodes.lanes()) * nodes.segment_of_lane();
+}
+
+/// One call on one rank.
+class LaneCall {
+ public:
+  LaneCall(const InLanes& what, Transport& transport, const Arguments& arguments)
+      : what_(what),
+        arguments_(arguments),
+        nodes_(transport, arguments.call, has_root() ? arguments.call.root : no_rank),
+        node_(*transport.node()),
+        segments_(arguments.call.count, least_segment(nodes_), static_cast<std::size_t>(nodes_.lanes())),
+        is_root_(has_root() && arguments.call.root == transport.rank()),
+        is_roots_node_(has_root() && nodes_.node_of(arguments.call.root) == nodes_.number()),
+        shares_(transport.scratch(keeps_shares() ? shares_at_a_time * longest_share() : 0)) {}
+
+  [[nodiscard]] std::size_t steps() const { return segments_.number() + shares_at_a_time - 1; }
+
+  Task<> inside(std::size_t step) {
+    if (step >= 2) co_await together(step - 2);
+    if (step < segments_.number()) co_await into(step);
+  }
+  Task<> along(std::size_t step) {
+    if (nodes_.has_lane() && step >= 1 && step <= segments_.number()) co_await between(step - 1);
+  }
+
+ private:
+  static constexpr std::size_t shares_at_a_time = 3;
+
+  [[nodiscard]] bool has_root() const { return what_.between != Collective::allreduce; }
+  /// True where there may be no result to put them into.
+  [[nodiscard]] bool keeps_shares() const { return what_.between == Collective::reduce; }
+  [[nodiscard]] std::size_t longest_share() const {
+    return Blocks(segments_.longest(), element(), nodes_.lanes()).longest_bytes();
+  }
+  [[nodiscard]] std::size_t element() const { return arguments_.call.element_bytes(); }
+  [[nodiscard]] std::size_t offset(std::size_t segment) const { return segments_.begin(segment) * element(); }
+  [[nodiscard]] Shares shares_of(std::size_t segment) const {
+    return {node_, segments_.count(segment), element(), nodes_.lanes()};
+  }
+  [[nodiscard]] std::byte* share(std::size_t segment, const Shares& shares) const {
+    if (keeps_shares()) return shares_.data() + segment % shares_at_a_time * longest_share();
+    return arguments_.out + offset(segment) + shares.own().offset;
+  }
+
+  Task<> into(std::size_t segment) {
+    const Shares shares = shares_of(segment);
+    const Phase phase = shares.phase(what_.into);
+    Arguments of_phase = arguments_;
+    of_phase.out = share(segment, shares);
+    if (what_.into == Collective::reduce_scatter_block) {
+      of_phase.in += offset(segment);
+      of_phase.in_sections = shares.all();
+    } else {
+      if (!is_roots_node_) co_return;
+      of_phase.in = nullptr;
+      if (is_root_) of_phase.in = of_phase.out = arguments_.out + offset(segment);
+      of_phase.out_sections = shares.own_for(nodes_.speaker());
+      of_phase.in_sections = is_root_ ? shares.all() : of_phase.out_sections;
+    }
+    co_await nodes_.run(phase, of_phase);
+  }
+
+  Task<> between(std::size_t segment) {
+    const Shares shares = shares_of(segment);
+    Arguments of_share = arguments_;
+    of_share.in = share(segment, shares);
+    of_share.out = keeps_shares() && !is_roots_node_ ? nullptr : share(segment, shares);
+    co_await nodes_.run({Phase::Where::along, what_.between, shares.own_count()}, of_share);
+  }
+
+  Task<> together(std::size_t segment) {
+    const Shares shares = shares_of(segment);
+    const Phase phase = shares.phase(what_.together);
+    Arguments of_phase = arguments_;
+    if (what_.together == Collective::allgather) {
+      of_phase.in = of_phase.out = arguments_.out + offset(segment);
+      of_phase.in_sections = shares.own_for_each();
+      of_phase.out_sections = shares.all();
+    } else {
+      if (!is_roots_node_) co_return;
+      of_phase.in = share(segment, shares);
+      of_phase.out = is_root_ ? arguments_.out + offset(segment) : nullptr;
+      of_phase.in_sections = shares.own_for(nodes_.speaker());
+      of_phase.out_sections = is_root_ ? shares.all() : of_phase.in_sections;
+    }
+    co_await nodes_.run(phase, of_phase);
+  }
+
+  const InLanes& what_;
+  Arguments arguments_;
+  Nodes nodes_;
+  Transport& node_;
+  Segments segments_;
+  bool is_root_;
+  bool is_roots_node_;
+  Scratch shares_;
+};
+
+}  // namespace
+
+Traffic InLanes::traffic(const Problem& problem) const {
+  const std::size_t count = problem.call.count;
+  const auto lanes = static_cast<std::size_t>(problem.smallest_node);
+  return traffic_of(problem, {inside(into, count, problem.largest_node, problem.smallest_node),
+                              {Phase::Where::along, between, (count + lanes - 1) / lanes},
+                              inside(together, count, problem.largest_node, problem.smallest_node)});
+}
+
+Task<> InLanes::run(Transport& transport, Arguments arguments) const {
+  LaneCall call(*this, transport, arguments);
+  for (std::size_t step = 0; step < call.steps(); ++step) {
+    Task<> both[] = {call.inside(step), call.along(step)};
+    when_all side_by_side(both);
+    co_await side_by_side;
+  }
+}
+
+}  // namespace chorus
