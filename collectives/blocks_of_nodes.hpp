@@ -3,8 +3,8 @@
 
 #include "phases.hpp"
 
-#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace chorus {
@@ -13,51 +13,81 @@ namespace chorus {
 /// its ranks together. Lives until the phase has ended.
 class BlocksOfNodes {
  public:
-  BlocksOfNodes(const Nodes& nodes, std::size_t block)
-      : equal_(nodes.equally_large()), ranks_(nodes.ranks().size()), all_(nodes.sizes().size()) {
+  /// A block has `count` elements.
+  BlocksOfNodes(const Nodes& nodes, const Call& call)
+      : equal_(nodes.equally_large()),
+        ranks_(nodes.ranks().size()),
+        number_(static_cast<std::size_t>(nodes.number())),
+        count_(call.count),
+        all_(nodes.sizes().size()),
+        of_this_(all_.size()) {
     std::size_t offset = 0;
     for (std::size_t node = 0; node < all_.size(); ++node) {
-      all_[node] = {offset, static_cast<std::size_t>(nodes.sizes()[node]) * block};
+      all_[node] = {offset, static_cast<std::size_t>(nodes.sizes()[node]) * call.bytes()};
       offset += all_[node].bytes;
     }
-    own_.assign(all_.size(), all_[static_cast<std::size_t>(nodes.number())]);
-    result_.resize(all_.size());
-    result_[static_cast<std::size_t>(nodes.number())] = {0, own_.front().bytes};
   }
-  [[nodiscard]] std::size_t bytes(int node) const { return all_[static_cast<std::size_t>(node)].bytes; }
+  /// Those of a node, and of this rank's.
+  [[nodiscard]] const Section& of(int node) const { return all_[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] const Section& own() const { return all_[number_]; }
 
-  /// Allgather of them; a rank's block has `count` elements.
-  [[nodiscard]] Phase allgather(std::size_t count) const {
-    return phase(Collective::allgather, Collective::allgatherv, count);
+  // Each phase, and its arguments.
+
+  [[nodiscard]] Phase allgather() const { return phase(Collective::allgather, Collective::allgatherv); }
+  /// In place.
+  [[nodiscard]] Arguments allgather_in(std::byte* all) {
+    of_this_.assign(all_.size(), own());
+    return with_lengths({.call = {}, .in = all, .out = all}, of_this_, all_);
   }
-  /// Its arguments, in place.
-  [[nodiscard]] Arguments allgather_in(std::byte* all) const {
-    Arguments arguments{.call = {}, .in = all, .out = all};
-    if (!equal_) arguments.in_sections = own_;
-    if (!equal_) arguments.out_sections = all_;
-    return arguments;
-  }
+
   /// The reduction in which each node gets its own.
-  [[nodiscard]] Phase reduce_scatter(std::size_t count) const {
-    return phase(Collective::reduce_scatter_block, Collective::reduce_scatter, count);
+  [[nodiscard]] Phase reduce_scatter() const {
+    return phase(Collective::reduce_scatter_block, Collective::reduce_scatter);
   }
-  /// Its arguments, with the operation and the buffers of `arguments`.
-  [[nodiscard]] Arguments reduce_scatter_of(Arguments arguments) const {
-    if (!equal_) arguments.in_sections = all_;
-    if (!equal_) arguments.out_sections = result_;
-    return arguments;
+  /// With the operation and the buffers of `arguments`.
+  [[nodiscard]] Arguments reduce_scatter_of(const Arguments& arguments) const {
+    return with_lengths(arguments, all_, {});
+  }
+
+  [[nodiscard]] Phase gather() const { return phase(Collective::gather, Collective::gatherv); }
+  /// To the node `root`, where `all` is given and has `own` in its place; elsewhere it is null.
+  [[nodiscard]] Arguments gather_to(int root, const std::byte* own_blocks, std::byte* all) {
+    if (all != nullptr) return with_lengths({.call = {}, .in = all, .out = all}, all_, all_);
+    set_only(root);
+    return with_lengths({.call = {}, .in = own_blocks}, of_this_, of_this_);
+  }
+
+  [[nodiscard]] Phase scatter() const { return phase(Collective::scatter, Collective::scatterv); }
+  /// From the node `root`, where `all` is given and keeps that node's own in its place; elsewhere it is null.
+  [[nodiscard]] Arguments scatter_from(int root, std::byte* all, std::byte* own_blocks) {
+    if (all != nullptr) return with_lengths({.call = {}, .in = all, .out = all}, all_, all_);
+    set_only(root);
+    return with_lengths({.call = {}, .in = nullptr, .out = own_blocks}, of_this_, of_this_);
   }
 
  private:
-  [[nodiscard]] Phase phase(Collective equal, Collective unequal, std::size_t count) const {
-    return {Phase::Where::between, equal_ ? equal : unequal, count * (equal_ ? ranks_ / all_.size() : ranks_)};
+  [[nodiscard]] Phase phase(Collective equal, Collective unequal) const {
+    return {Phase::Where::between, equal_ ? equal : unequal, count_ * (equal_ ? ranks_ / all_.size() : ranks_)};
+  }
+  [[nodiscard]] Arguments with_lengths(Arguments arguments, std::span<const Section> in,
+                                       std::span<const Section> out) const {
+    if (equal_) return arguments;
+    arguments.in_sections = in;
+    arguments.out_sections = out;
+    return arguments;
+  }
+  /// This node's blocks stand alone, and are for or from `root`.
+  void set_only(int root) {
+    of_this_.assign(all_.size(), {});
+    of_this_[static_cast<std::size_t>(root)] = {0, own().bytes};
   }
 
   bool equal_;
   std::size_t ranks_;
+  std::size_t number_;
+  std::size_t count_;
   std::vector<Section> all_;
-  std::vector<Section> own_;     // as what a node gives to each
-  std::vector<Section> result_;  // as what it gets
+  std::vector<Section> of_this_;  // as what this node gives to each, or gets
 };
 
 }  // namespace chorus

@@ -30,8 +30,20 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
 
 const Algorithm& algorithm_for(const Problem& problem) { return fastest(problem, LinkModel()); }
 
-LevelTraffic sum(const LevelTraffic& a, const LevelTraffic& b) {
-  return {.messages = a.messages + b.messages, .bytes = a.bytes + b.bytes, .reduced = a.reduced + b.reduced};
+/// Adds so many times `traffic` to `sum`.
+void add(LevelTraffic& sum, const LevelTraffic& traffic, double times) {
+  sum.messages += times * traffic.messages;
+  sum.bytes += times * traffic.bytes;
+  sum.reduced += times * traffic.reduced;
+}
+
+/// A phase of one rank.
+void copy_alone(const Arguments& arguments) {
+  if (arguments.in == nullptr || arguments.out == nullptr) return;
+  const Section all{0, arguments.call.bytes()};
+  const Section from = arguments.in_sections.empty() ? all : arguments.in_sections[0];
+  const Section to = arguments.out_sections.empty() ? all : arguments.out_sections[0];
+  copy_unless_same(arguments.out + to.offset, arguments.in + from.offset, from.bytes);
 }
 
 }  // namespace
@@ -48,12 +60,12 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
     const Traffic traffic = algorithm_for(problem).traffic(problem);
     if (inside) {
       const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.ranks;
-      all.shared = sum(all.shared, traffic.shared);
-      all.arrivals += arrivals;
+      add(all.shared, traffic.shared, phase.times);
+      all.arrivals += phase.times * arrivals;
     } else {
-      all.messages = sum(all.messages, traffic.messages);
-      all.waited = sum(all.waited, traffic.waited);
-      all.together += traffic.together;
+      add(all.messages, traffic.messages, phase.times);
+      add(all.waited, traffic.waited, phase.times);
+      all.together += phase.times * traffic.together;
     }
     if (phase.where == Phase::Where::along) all.lanes = whole.smallest_node;
   }
@@ -76,6 +88,20 @@ Nodes::Nodes(Transport& transport, const Call& call, Last /*last*/)
 bool Nodes::equally_large() const noexcept { return whole_.smallest_node == whole_.largest_node; }
 
 int Nodes::before(int node) const noexcept { return std::accumulate(sizes().begin(), sizes().begin() + node, 0); }
+
+void Nodes::from_ranks_to_nodes(std::byte* by_node, const std::byte* by_rank, std::size_t block_bytes) const {
+  for (const int rank : ranks()) {
+    copy_unless_same(by_node, by_rank + static_cast<std::size_t>(rank) * block_bytes, block_bytes);
+    by_node += block_bytes;
+  }
+}
+
+void Nodes::from_nodes_to_ranks(std::byte* by_rank, const std::byte* by_node, std::size_t block_bytes) const {
+  for (const int rank : ranks()) {
+    copy_unless_same(by_rank + static_cast<std::size_t>(rank) * block_bytes, by_node, block_bytes);
+    by_node += block_bytes;
+  }
+}
 
 Transport& Nodes::speakers() {
   if (speakers_) return *speakers_;
@@ -101,9 +127,7 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   const Problem problem = problem_of(phase, whole_, where.size());
   arguments.call = problem.call;
   if (where.size() == 1) {
-    if (arguments.in != nullptr && arguments.out != nullptr) {
-      copy_unless_same(arguments.out, arguments.in, arguments.call.bytes());
-    }
+    copy_alone(arguments);
     co_return;
   }
   const bool inside = phase.where == Phase::Where::inside;

@@ -22,6 +22,7 @@ struct Phase {
   Where where = Where::inside;  ///< among the ranks of a node, those that speak for the nodes, or those of a lane
   Collective collective = Collective::barrier;
   std::size_t count = 0;  ///< as in Call
+  int times = 1;          ///< how often it comes, for `traffic_of`
 };
 
 /// True where some of several nodes have several ranks, who share memory.
@@ -50,6 +51,13 @@ class Nodes {
   [[nodiscard]] int before(int node) const noexcept;
   /// The ranks, node by node.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return transport_.ranks_by_node(); }
+  /// Where the blocks of this rank's node begin in a vector of a block for each rank, node by node.
+  [[nodiscard]] std::size_t place_of_own(std::size_t block_bytes) const noexcept {
+    return static_cast<std::size_t>(before(number())) * block_bytes;
+  }
+  /// Copies such a vector from one in the order of the ranks, and back.
+  void from_ranks_to_nodes(std::byte* by_node, const std::byte* by_rank, std::size_t block_bytes) const;
+  void from_nodes_to_ranks(std::byte* by_rank, const std::byte* by_node, std::size_t block_bytes) const;
   /// True where the ranks follow one another as those of ranks() do.
   [[nodiscard]] bool in_order() const noexcept { return whole_.in_order; }
   /// True where this rank speaks for its node.

@@ -34,6 +34,12 @@ namespace prefix_chain {
 Task<> run(Transport& transport, Arguments arguments);
 }  // namespace prefix_chain
 
+namespace prefix_hierarchical {
+[[nodiscard]] bool applies(const Problem& problem);
+[[nodiscard]] Traffic traffic(const Problem& problem);
+Task<> run(Transport& transport, Arguments arguments);
+}  // namespace prefix_hierarchical
+
 namespace prefix_native {
 [[nodiscard]] Traffic traffic(const Problem& problem);
 }  // namespace prefix_native

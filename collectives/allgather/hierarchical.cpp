@@ -33,18 +33,15 @@ Task<> run(Transport& transport, Arguments arguments) {
   const std::byte* const own = arguments.in + (in_place ? static_cast<std::size_t>(transport.rank()) * block : 0);
   const Scratch scratch = transport.scratch(nodes.in_order() ? 0 : ranks * block);
   std::byte* const all = nodes.in_order() ? arguments.out : scratch.data();
-  std::byte* const of_node = all + static_cast<std::size_t>(nodes.before(nodes.number())) * block;
+  std::byte* const of_node = all + nodes.place_of_own(block);
 
   co_await nodes.run(gather_inside(count),
                      {.call = arguments.call, .in = own, .out = nodes.speaks() ? of_node : nullptr});
-  const BlocksOfNodes blocks(nodes, block);
-  if (nodes.speaks()) co_await nodes.run(blocks.allgather(count), blocks.allgather_in(all));
+  BlocksOfNodes blocks(nodes, arguments.call);
+  if (nodes.speaks()) co_await nodes.run(blocks.allgather(), blocks.allgather_in(all));
   co_await nodes.run(bcast_inside(count * ranks), {.call = arguments.call, .in = all, .out = all});
   if (nodes.in_order()) co_return;
-  for (std::size_t place = 0; place < ranks; ++place) {
-    copy_unless_same(arguments.out + static_cast<std::size_t>(nodes.ranks()[place]) * block, all + place * block,
-                     block);
-  }
+  nodes.from_nodes_to_ranks(arguments.out, all, block);
 }
 
 }  // namespace

@@ -26,14 +26,6 @@ Traffic traffic(const Problem& problem) {
                               scatter_inside(block)});
 }
 
-/// The blocks of `all`, node by node.
-void put_in_order(const Nodes& nodes, std::byte* ordered, const std::byte* all, std::size_t block) {
-  for (const int rank : nodes.ranks()) {
-    kernels::copy(ordered, all + static_cast<std::size_t>(rank) * block, block, kernels::Store::cached);
-    ordered += block;
-  }
-}
-
 Task<> run(Transport& transport, Arguments arguments) {
   Nodes nodes(transport, arguments.call);
   const std::size_t count = arguments.call.count;
@@ -41,17 +33,17 @@ Task<> run(Transport& transport, Arguments arguments) {
   const std::size_t all = static_cast<std::size_t>(transport.size()) * block;
   const Scratch reduced = transport.scratch(nodes.speaks() ? all : 0);
   const Scratch ordered = transport.scratch(nodes.speaks() && !nodes.in_order() ? all : 0);
-  const BlocksOfNodes blocks(nodes, block);
-  const Scratch of_node = transport.scratch(nodes.speaks() ? blocks.bytes(nodes.number()) : 0);
+  const BlocksOfNodes blocks(nodes, arguments.call);
+  const Scratch of_node = transport.scratch(nodes.speaks() ? blocks.own().bytes : 0);
 
   Arguments reducing = arguments;
   reducing.out = nodes.speaks() ? reduced.data() : nullptr;
   co_await nodes.run(reduce_inside(count * static_cast<std::size_t>(transport.size())), reducing);
   if (nodes.speaks()) {
-    if (!nodes.in_order() && block > 0) put_in_order(nodes, ordered.data(), reduced.data(), block);
+    if (!nodes.in_order()) nodes.from_ranks_to_nodes(ordered.data(), reduced.data(), block);
     reducing.in = nodes.in_order() ? reduced.data() : ordered.data();
     reducing.out = of_node.data();
-    co_await nodes.run(blocks.reduce_scatter(count), blocks.reduce_scatter_of(reducing));
+    co_await nodes.run(blocks.reduce_scatter(), blocks.reduce_scatter_of(reducing));
   }
   co_await nodes.run(scatter_inside(count), {.call = arguments.call, .in = of_node.data(), .out = arguments.out});
 }

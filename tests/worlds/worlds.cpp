@@ -38,13 +38,16 @@ void on_every_rank(const WorldOptions& options, const World::Body& body) { make_
 
 std::vector<Layout> layouts(int ranks) {
   constexpr int ragged[] = {0, 0, 0, 1, 1, 2};
-  std::vector<Layout> all = {{"one_node", {}}, {"pairs", {}}, {"ragged", {}}, {"alternating", {}}, {"alone", {}}};
+  constexpr int scattered[] = {0, 1, 1, 0, 0, 2, 1, 2};
+  std::vector<Layout> all = {{"one_node", {}},    {"pairs", {}}, {"ragged", {}},
+                             {"alternating", {}}, {"alone", {}}, {"scattered", {}}};
   for (int rank = 0; rank < ranks; ++rank) {
     all[0].nodes.push_back(0);
     all[1].nodes.push_back(rank / 2);
     all[2].nodes.push_back(rank / 6 * 3 + ragged[rank % 6]);
     all[3].nodes.push_back(rank % 2);
     all[4].nodes.push_back(rank);
+    all[5].nodes.push_back(scattered[rank % 8]);
   }
   std::vector<Layout> different;
   for (Layout& layout : all) {

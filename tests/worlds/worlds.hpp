@@ -54,8 +54,8 @@ struct Layout {
   std::string name;
   std::vector<int> nodes;
 };
-/// One node, two ranks a node, nodes of 3, 2 and 1 ranks, ranks dealt to two nodes in turn, every rank on its own;
-/// those of them that differ for `ranks`.
+/// One node, two ranks a node, nodes of 3, 2 and 1 ranks, ranks dealt to two nodes in turn, every rank on its own,
+/// ranks at random on three nodes, unequally many; those of them that differ for `ranks`.
 [[nodiscard]] std::vector<Layout> layouts(int ranks);
 
 }  // namespace chorus::test
