@@ -32,6 +32,11 @@ Phase inside(Collective even, std::size_t count, int ranks, int lanes) {
   return {Phase::Where::inside, of_lengths(even), count};
 }
 
+Segments segments_of(const Problem& problem) {
+  const auto lanes = static_cast<std::size_t>(problem.smallest_node);
+  return {problem.call.count, lanes * segment_of_lane(problem), lanes};
+}
+
 /// The shares of one segment in a node.
 class Shares {
  public:
@@ -51,6 +56,7 @@ class Shares {
   }
   [[nodiscard]] const Section& own() const noexcept { return all()[me_]; }
   [[nodiscard]] std::size_t own_count() const noexcept { return own().bytes / element_; }
+  [[nodiscard]] std::size_t longest_count() const noexcept { return all()[0].bytes / element_; }
   [[nodiscard]] Phase phase(Collective even) const { return inside(even, count_, static_cast<int>(ranks_), lanes_); }
 
   /// The sections of all, and those of one rank: with its share for each, or for `root` alone at the beginning.
@@ -78,11 +84,6 @@ class Shares {
   Scratch memory_;
 };
 
-/// Of a vector, in elements.
-std::size_t least_segment(const Nodes& nodes) {
-  return static_cast<std::size_t>(nodes.lanes()) * nodes.segment_of_lane();
-}
-
 /// One call on one rank.
 class LaneCall {
  public:
@@ -91,7 +92,7 @@ class LaneCall {
         arguments_(arguments),
         nodes_(transport, arguments.call, has_root() ? arguments.call.root : no_rank),
         node_(*transport.node()),
-        segments_(arguments.call.count, least_segment(nodes_), static_cast<std::size_t>(nodes_.lanes())),
+        segments_(segments_of(nodes_.whole())),
         is_root_(has_root() && arguments.call.root == transport.rank()),
         is_roots_node_(has_root() && nodes_.node_of(arguments.call.root) == nodes_.number()),
         shares_(transport.scratch(keeps_shares() ? shares_at_a_time * longest_share() : 0)) {}
@@ -148,7 +149,11 @@ class LaneCall {
     Arguments of_share = arguments_;
     of_share.in = share(segment, shares);
     of_share.out = keeps_shares() && !is_roots_node_ ? nullptr : share(segment, shares);
-    co_await nodes_.run({Phase::Where::along, what_.between, shares.own_count()}, of_share);
+    const Phase phase{.where = Phase::Where::along,
+                      .collective = what_.between,
+                      .count = shares.own_count(),
+                      .longest = shares.longest_count()};
+    co_await nodes_.run(phase, of_share);
   }
 
   Task<> together(std::size_t segment) {
@@ -182,11 +187,23 @@ class LaneCall {
 }  // namespace
 
 Traffic InLanes::traffic(const Problem& problem) const {
-  const std::size_t count = problem.call.count;
-  const auto lanes = static_cast<std::size_t>(problem.smallest_node);
-  return traffic_of(problem, {inside(into, count, problem.largest_node, problem.smallest_node),
-                              {Phase::Where::along, between, (count + lanes - 1) / lanes},
-                              inside(together, count, problem.largest_node, problem.smallest_node)});
+  const int lanes = problem.smallest_node;
+  const Segments segments = segments_of(problem);
+  const auto phase_inside = [&](Collective even, std::size_t count, int times) {
+    Phase phase = inside(even, count, problem.largest_node, lanes);
+    phase.times = times;
+    return phase;
+  };
+  const auto phase_between = [&](std::size_t count, int times) {
+    const std::size_t share = (count + static_cast<std::size_t>(lanes) - 1) / static_cast<std::size_t>(lanes);
+    return Phase{Phase::Where::along, between, share, times};
+  };
+  const std::size_t each = segments.each();
+  const std::size_t last = segments.longest();
+  const int others = segments.others();
+  return traffic_of(problem,
+                    {phase_inside(into, each, others), phase_inside(into, last, 1), phase_between(each, others),
+                     phase_between(last, 1), phase_inside(together, each, others), phase_inside(together, last, 1)});
 }
 
 Task<> InLanes::run(Transport& transport, Arguments arguments) const {

@@ -49,7 +49,7 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
   return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
          traffic.far / far_megabytes_per_second + time(traffic.messages, messages) + time(traffic.waited, messages) -
-         hidden * messages.latency_us + (problem.ranks == 1 ? alone_us(problem.call) : 0);
+         hidden * messages.latency_us + time(traffic.inside, node) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

@@ -4,6 +4,7 @@
 #include "carry_out.hpp"
 #include "choose.hpp"
 #include "reduction.hpp"
+#include "transport/shared_group.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -19,7 +20,7 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   const bool inside = phase.where == Phase::Where::inside;
   Problem problem{.call = whole.call, .ranks = ranks, .nodes = inside ? 1 : ranks};
   problem.call.collective = phase.collective;
-  problem.call.count = phase.count;
+  problem.call.count = std::max(phase.count, phase.longest);
   problem.call.root = 0;
   problem.largest_node = inside ? ranks : phase.where == Phase::Where::along ? whole.smallest_node : 1;
   problem.smallest_node = problem.largest_node;
@@ -61,6 +62,8 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
     if (inside) {
       const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.ranks;
       add(all.shared, traffic.shared, phase.times);
+      add(all.inside, traffic.messages, phase.times);
+      add(all.inside, traffic.waited, phase.times);
       all.arrivals += phase.times * arrivals;
     } else {
       add(all.messages, traffic.messages, phase.times);
@@ -124,8 +127,10 @@ Transport& Nodes::ranks_of(Phase::Where where) {
 
 Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   Transport& where = ranks_of(phase.where);
-  const Problem problem = problem_of(phase, whole_, where.size());
+  Problem problem = problem_of(phase, whole_, where.size());
+  problem.single_copy = problem.shared && where.shared()->reads();
   arguments.call = problem.call;
+  arguments.call.count = phase.count;
   if (where.size() == 1) {
     copy_alone(arguments);
     co_return;

@@ -23,12 +23,19 @@ struct Phase {
   Collective collective = Collective::barrier;
   std::size_t count = 0;  ///< as in Call
   int times = 1;          ///< how often it comes, for `traffic_of`
+  std::size_t longest =
+      0;  ///< `count` of the lane that has most, for which the algorithm is chosen, if not of this one
 };
 
 /// True where some of several nodes have several ranks, who share memory.
 [[nodiscard]] bool has_nodes(const Problem& problem);
 /// The same where no node has but one rank.
 [[nodiscard]] inline bool has_lanes(const Problem& problem) { return has_nodes(problem) && problem.smallest_node > 1; }
+/// How many elements go along a lane at a time where several segments are on their way: two slots full, so that a
+/// segment takes much longer than a message or a round by itself.
+[[nodiscard]] inline std::size_t segment_of_lane(const Problem& problem) {
+  return std::max<std::size_t>(1, 2 * problem.slot_bytes / problem.call.element_bytes());
+}
 /// What the phases of `whole` do together.
 [[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases);
 
@@ -69,11 +76,7 @@ class Nodes {
   [[nodiscard]] int lanes() const noexcept { return whole_.smallest_node; }
   [[nodiscard]] bool has_lane() const noexcept { return place() < lanes(); }
 
-  /// How many elements go along a lane at a time where several segments are on their way: two slots full, so that a
-  /// segment takes much longer than a message or a round by itself.
-  [[nodiscard]] std::size_t segment_of_lane() const noexcept {
-    return std::max<std::size_t>(1, 2 * whole_.slot_bytes / whole_.call.element_bytes());
-  }
+  [[nodiscard]] const Problem& whole() const noexcept { return whole_; }
 
   /// Carries out a phase by the algorithm that is fastest for it by the model. Called by all ranks of the node or, of a
   /// phase between the nodes, by those that speak, or have a lane. The phase's root is the rank that speaks, or the

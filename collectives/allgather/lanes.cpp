@@ -24,13 +24,17 @@ namespace {
 
 bool applies(const Problem& problem) { return has_lanes(problem) && problem.smallest_node == problem.largest_node; }
 
-Phase along(std::size_t count) { return {Phase::Where::along, Collective::allgather, count}; }
+Segments segments_of(const Problem& problem) { return {problem.call.count, segment_of_lane(problem), 1}; }
+
+Phase along(std::size_t count, int times = 1) { return {Phase::Where::along, Collective::allgather, count, times}; }
 Phase inside(std::size_t count, int times = 1) { return {Phase::Where::inside, Collective::allgatherv, count, times}; }
 
 Traffic traffic(const Problem& problem) {
-  const std::size_t count = problem.call.count;
-  return traffic_of(problem,
-                    {along(count), inside(count * static_cast<std::size_t>(problem.largest_node), problem.nodes)});
+  const Segments segments = segments_of(problem);
+  const auto ranks = static_cast<std::size_t>(problem.largest_node);
+  return traffic_of(problem, {along(segments.each(), segments.others()), along(segments.longest()),
+                              inside(segments.each() * ranks, segments.others() * problem.nodes),
+                              inside(segments.longest() * ranks, problem.nodes)});
 }
 
 /// One call on one rank.
@@ -41,7 +45,7 @@ class LaneCall {
         nodes_(transport, arguments.call),
         own_(arguments.in +
              (arguments.in == arguments.out ? static_cast<std::size_t>(transport.rank()) * arguments.call.bytes() : 0)),
-        segments_(arguments.call.count, nodes_.segment_of_lane(), 1),
+        segments_(segments_of(nodes_.whole())),
         lane_(transport.scratch(2 * lane_bytes())),
         given_(static_cast<std::size_t>(nodes_.lanes())),
         places_(given_.size()) {}

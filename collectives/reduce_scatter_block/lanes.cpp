@@ -27,15 +27,21 @@ bool applies(const Problem& problem) {
   return has_lanes(problem) && problem.smallest_node == problem.largest_node && problem.call.commutes();
 }
 
-Phase along(std::size_t count) { return {Phase::Where::along, Collective::reduce_scatter_block, count}; }
+Segments segments_of(const Problem& problem) { return {problem.call.count, segment_of_lane(problem), 1}; }
+
+Phase along(std::size_t count, int times = 1) {
+  return {Phase::Where::along, Collective::reduce_scatter_block, count, times};
+}
 Phase inside(std::size_t count, int times = 1) {
   return {Phase::Where::inside, Collective::reduce_scatter, count, times};
 }
 
 Traffic traffic(const Problem& problem) {
-  const std::size_t count = problem.call.count;
-  return traffic_of(problem,
-                    {inside(count * static_cast<std::size_t>(problem.largest_node), problem.nodes), along(count)});
+  const Segments segments = segments_of(problem);
+  const auto ranks = static_cast<std::size_t>(problem.largest_node);
+  return traffic_of(problem, {inside(segments.each() * ranks, segments.others() * problem.nodes),
+                              inside(segments.longest() * ranks, problem.nodes),
+                              along(segments.each(), segments.others()), along(segments.longest())});
 }
 
 /// One call on one rank.
@@ -44,7 +50,7 @@ class LaneCall {
   LaneCall(Transport& transport, const Arguments& arguments)
       : arguments_(arguments),
         nodes_(transport, arguments.call),
-        segments_(arguments.call.count, nodes_.segment_of_lane(), 1),
+        segments_(segments_of(nodes_.whole())),
         lane_(transport.scratch(2 * lane_bytes())),
         packed_(transport.scratch(is_packed() ? static_cast<std::size_t>(nodes_.lanes()) * arguments.call.bytes() : 0)),
         places_(static_cast<std::size_t>(nodes_.lanes())) {}

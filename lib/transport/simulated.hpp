@@ -42,6 +42,7 @@ class SimulatedWorld {
     std::map<int, double> slow = {};       ///< by rank: its own times are this many times longer
     std::map<int, VirtualTime> lost = {};  ///< by rank: it does nothing from then on, messages to it vanish
   };
+  /// Of several nodes: of what goes between them.
   struct Counts {
     std::uint64_t messages = 0;  ///< exchanges started
     std::uint64_t bytes = 0;     ///< sent

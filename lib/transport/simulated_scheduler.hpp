@@ -69,6 +69,10 @@ class SimulatedWorld::Scheduler {
   [[nodiscard]] Node& node_of(int rank) noexcept {
     return nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(rank)])];
   }
+  /// True where all are on one node, or `peer`, if any, is not on that of `me`.
+  [[nodiscard]] bool is_counted(int me, int peer) noexcept {
+    return peer != no_rank && (nodes_.size() == 1 || &node_of(me) != &node_of(peer));
+  }
   [[nodiscard]] bool is_lost(const Rank& rank) const noexcept { return now_ >= rank.lost_at; }
   [[nodiscard]] VirtualTime drawn(VirtualTime least, double factor = 1);
 

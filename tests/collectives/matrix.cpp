@@ -116,6 +116,33 @@ void run_types(World& world, Collective collective, const MatrixCase& matrix_cas
   series.run();
 }
 
+/// True where it applies only to several nodes: to those that share memory by themselves it sends nothing.
+bool needs_nodes(const MatrixCase& matrix_case, Collective collective) {
+  const Problem flat{.call = {collective, DataType::float32, ReduceOp::sum, 0, 1}, .ranks = matrix_case.ranks};
+  Problem pairs = flat;
+  pairs.nodes = matrix_case.ranks / 2;
+  pairs.largest_node = pairs.smallest_node = 2;
+  pairs.slot_bytes = slot_bytes;
+  return matrix_case.algorithm->applies(pairs) && !matrix_case.algorithm->applies(flat);
+}
+
+void check_traffic_in(SimulatedWorld& world, Collective collective, const MatrixCase& matrix_case) {
+  for (const std::size_t count : all_lengths(collective, matrix_case.ranks, DataType::float32)) {
+    for (const int root : roots_for(collective, matrix_case.ranks)) {
+      const Call call{collective, DataType::float32, ReduceOp::sum, root, count};
+      const Problem problem = problem_of(call, world.transport(0));
+      if (!matrix_case.algorithm->applies(problem)) continue;
+      const PreparedCall prepared(call, matrix_case.ranks, {.in_place = collective == Collective::bcast});
+      const auto report = world.run(
+          [&](Transport& transport) -> Task<> { co_await perform(*matrix_case.algorithm, transport, prepared); });
+      ASSERT_NO_THROW(report.check()) << prepared.describe();
+      const LevelTraffic formula = matrix_case.algorithm->traffic(problem).messages;
+      ASSERT_EQ(static_cast<double>(report.busiest.messages), formula.messages) << prepared.describe();
+      ASSERT_EQ(static_cast<double>(report.busiest.bytes), formula.bytes) << prepared.describe();
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Collective> every_collective() {
@@ -227,21 +254,13 @@ void check_seeds(Collective collective, const MatrixCase& matrix_case) {
 
 void check_traffic(Collective collective, const MatrixCase& matrix_case) {
   if (matrix_case.kind != WorldKind::simulated) return;
-  SimulatedWorld world({.ranks = matrix_case.ranks, .slot_bytes = 0});
-  for (const std::size_t count : all_lengths(collective, matrix_case.ranks, DataType::float32)) {
-    for (const int root : roots_for(collective, matrix_case.ranks)) {
-      const Call call{collective, DataType::float32, ReduceOp::sum, root, count};
-      const Problem problem = problem_of(call, world.transport(0));
-      if (!matrix_case.algorithm->applies(problem)) continue;
-      const PreparedCall prepared(call, matrix_case.ranks, {.in_place = collective == Collective::bcast});
-      const auto report = world.run(
-          [&](Transport& transport) -> Task<> { co_await perform(*matrix_case.algorithm, transport, prepared); });
-      ASSERT_NO_THROW(report.check()) << prepared.describe();
-      const LevelTraffic formula = matrix_case.algorithm->traffic(problem).messages;
-      ASSERT_EQ(static_cast<double>(report.busiest.messages), formula.messages) << prepared.describe();
-      ASSERT_EQ(static_cast<double>(report.busiest.bytes), formula.bytes) << prepared.describe();
-    }
-  }
+  SimulatedWorld flat({.ranks = matrix_case.ranks, .slot_bytes = 0});
+  check_traffic_in(flat, collective, matrix_case);
+  const bool paired = matrix_case.ranks % 2 == 0 && matrix_case.ranks > 2;
+  if (!paired || !needs_nodes(matrix_case, collective)) return;
+  SimulatedWorld pairs(
+      {.ranks = matrix_case.ranks, .nodes = layouts(matrix_case.ranks)[1].nodes, .slot_bytes = slot_bytes});
+  check_traffic_in(pairs, collective, matrix_case);
 }
 
 }  // namespace chorus::test
