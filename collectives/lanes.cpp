@@ -37,6 +37,12 @@ Segments segments_of(const Problem& problem) {
   return {problem.call.count, lanes * segment_of_lane(problem), lanes};
 }
 
+/// The count that a phase between the nodes is chosen for: the same for all lanes, and in a bcast that of all segments
+/// together, as a rank is done with one when it has passed it on, so that they follow one another as in one stream.
+std::size_t chosen_for(Collective between, std::size_t whole_share, std::size_t longest_share) {
+  return between == Collective::bcast ? std::max(whole_share, longest_share) : longest_share;
+}
+
 /// The shares of one segment in a node.
 class Shares {
  public:
@@ -149,10 +155,11 @@ class LaneCall {
     Arguments of_share = arguments_;
     of_share.in = share(segment, shares);
     of_share.out = keeps_shares() && !is_roots_node_ ? nullptr : share(segment, shares);
+    const std::size_t whole = arguments_.call.count / static_cast<std::size_t>(nodes_.lanes());
     const Phase phase{.where = Phase::Where::along,
                       .collective = what_.between,
                       .count = shares.own_count(),
-                      .longest = shares.longest_count()};
+                      .chosen_for = chosen_for(what_.between, whole, shares.longest_count())};
     co_await nodes_.run(phase, of_share);
   }
 
@@ -196,7 +203,8 @@ Traffic InLanes::traffic(const Problem& problem) const {
   };
   const auto phase_between = [&](std::size_t count, int times) {
     const std::size_t share = (count + static_cast<std::size_t>(lanes) - 1) / static_cast<std::size_t>(lanes);
-    return Phase{Phase::Where::along, between, share, times};
+    const std::size_t whole = problem.call.count / static_cast<std::size_t>(lanes);
+    return Phase{Phase::Where::along, between, share, times, chosen_for(between, whole, share)};
   };
   const std::size_t each = segments.each();
   const std::size_t last = segments.longest();

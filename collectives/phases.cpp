@@ -20,7 +20,7 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   const bool inside = phase.where == Phase::Where::inside;
   Problem problem{.call = whole.call, .ranks = ranks, .nodes = inside ? 1 : ranks};
   problem.call.collective = phase.collective;
-  problem.call.count = std::max(phase.count, phase.longest);
+  problem.call.count = phase.count;
   problem.call.root = 0;
   problem.largest_node = inside ? ranks : phase.where == Phase::Where::along ? whole.smallest_node : 1;
   problem.smallest_node = problem.largest_node;
@@ -29,7 +29,10 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   return problem;
 }
 
-const Algorithm& algorithm_for(const Problem& problem) { return fastest(problem, LinkModel()); }
+const Algorithm& algorithm_for(const Phase& phase, Problem problem) {
+  problem.call.count = std::max(problem.call.count, phase.chosen_for);
+  return fastest(problem, LinkModel());
+}
 
 /// Adds so many times `traffic` to `sum`.
 void add(LevelTraffic& sum, const LevelTraffic& traffic, double times) {
@@ -58,7 +61,7 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
   for (const Phase& phase : phases) {
     const bool inside = phase.where == Phase::Where::inside;
     const Problem problem = problem_of(phase, whole, inside ? whole.largest_node : whole.nodes);
-    const Traffic traffic = algorithm_for(problem).traffic(problem);
+    const Traffic traffic = algorithm_for(phase, problem).traffic(problem);
     if (inside) {
       const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.ranks;
       add(all.shared, traffic.shared, phase.times);
@@ -130,14 +133,13 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   Problem problem = problem_of(phase, whole_, where.size());
   problem.single_copy = problem.shared && where.shared()->reads();
   arguments.call = problem.call;
-  arguments.call.count = phase.count;
   if (where.size() == 1) {
     copy_alone(arguments);
     co_return;
   }
   const bool inside = phase.where == Phase::Where::inside;
   arguments.call.root = inside ? speaker_ : root_ == no_rank ? 0 : node_of(root_);
-  co_await algorithm_for(problem).run(where, arguments);
+  co_await algorithm_for(phase, problem).run(where, arguments);
 }
 
 }  // namespace chorus

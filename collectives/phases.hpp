@@ -21,10 +21,9 @@ struct Phase {
   enum class Where { inside, between, along };
   Where where = Where::inside;  ///< among the ranks of a node, those that speak for the nodes, or those of a lane
   Collective collective = Collective::barrier;
-  std::size_t count = 0;  ///< as in Call
-  int times = 1;          ///< how often it comes, for `traffic_of`
-  std::size_t longest =
-      0;  ///< `count` of the lane that has most, for which the algorithm is chosen, if not of this one
+  std::size_t count = 0;       ///< as in Call
+  int times = 1;               ///< how often it comes, for `traffic_of`
+  std::size_t chosen_for = 0;  ///< the count that its algorithm is chosen for, if that is longer
 };
 
 /// True where some of several nodes have several ranks, who share memory.
