@@ -98,7 +98,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "one rank of each node gathers, exchanges with the other nodes and deals out: shortest blocks",
-    .source = "Kumar, Sabharwal, Garg and Heidelberger, ICPP 2008 (shared-memory-aware alltoall)",
+    .source = "Kumar, Mamidala and Panda, IPDPS 2008 (alltoall on multi-core systems)",
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,

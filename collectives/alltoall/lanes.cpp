@@ -67,7 +67,7 @@ const Algorithm algorithm{
     .name = "lanes",
     .summary =
         "each rank of a node sends what all of its node have for one rank of each other node: short and medium blocks",
-    .source = "Bienz, Olson and Gropp, EuroMPI 2019 (node-aware communication); Traeff and Hunold, CLUSTER 2020",
+    .source = "Traeff and Hunold, CLUSTER 2020 (full-lane collectives)",
     .applies = applies,
     .traffic = traffic,
     .run = run,

@@ -11,7 +11,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "scan inside the nodes, exscan over their last ranks, bcast inside the nodes",
-    .source = "Sanders and Traeff, EuroPVM/MPI 2006 (prefix sums on clusters of nodes)",
+    .source = "Sanders and Traeff, EuroPVM/MPI 2006 (on clusters of SMP nodes)",
     .applies = prefix_hierarchical::applies,
     .traffic = prefix_hierarchical::traffic,
     .run = prefix_hierarchical::run,
