@@ -3,13 +3,17 @@
 
 #include "transport/failure_text.hpp"
 #include "transport/gathering.hpp"
+#include "transport/launch_line.hpp"
 #include "transport/mpi_runtime.hpp"
 #include "transport/shared_group.hpp"
+
+#include <chorus/environment.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <set>
 #include <span>
@@ -51,6 +55,12 @@ std::string note_of_shape(const Settings& settings, const SharedGroup* memory) {
                      memory->size());
 }
 
+/// True once in this process, for a communicator of all ranks.
+bool is_first_of_all(const Transport& transport) {
+  static std::atomic_flag known;
+  return transport.size() == Environment::world_size() && !known.test_and_set();
+}
+
 /// A failure on its way to ranks that do not share memory.
 struct Notice {
   std::int32_t rank = 0;
@@ -87,6 +97,9 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   Shared shared;
   shared.settings = Settings::from_json(text);
   memory_ = co_await share_memory(transport, shared.settings, records_, shared.notes);
+  if (is_first_of_all(transport)) {
+    shared.notes.insert(shared.notes.begin(), launch_line(detail::Launch::of_this_process(), records_));
+  }
   waiter.set_policy(policy_of(records_[static_cast<std::size_t>(transport.rank())].kernel));
   shared.crowded = is_crowded();
   if (waiter.policy().oversubscribed()) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");

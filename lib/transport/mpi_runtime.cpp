@@ -6,6 +6,7 @@
 #include "transport/mpi_peers.hpp"
 #include "transport/mpi_transport.hpp"
 
+#include <chorus/detail/launch.hpp>
 #include <chorus/environment.hpp>
 #include <chorus/interop/mpi.hpp>
 
@@ -39,6 +40,13 @@ bool mpi_runs() {
 bool wants_progress_thread() {
   const char* const wish = std::getenv("CHORUS_PROGRESS_THREAD");
   return wish != nullptr && std::string_view(wish) == "1";
+}
+
+/// Once in a job: MPI may have started each process as a program of its own, and nobody would notice.
+void warn_of_mismatch() {
+  const auto launch = detail::Launch::of_this_process();
+  const std::string mismatch = launch.mismatch(Environment::world_size());
+  if (launch.speaker && !mismatch.empty()) fmt::print(stderr, "chorus: warning: {}\n", mismatch);
 }
 
 /// A group that frees itself.
@@ -144,6 +152,7 @@ MpiRuntime::MpiRuntime() {
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, nullptr), "MPI_Comm_create_keyval");
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, this), "MPI_Comm_set_attr");
   MPI_Comm_free_keyval(&key);
+  warn_of_mismatch();
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   if (level < MPI_THREAD_MULTIPLE) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/allgather.hpp>
+#include <chorus/detail/launch.hpp>
 #include <chorus/environment.hpp>
+#include <chorus/error.hpp>
 #include <chorus/strategies/startup_line.hpp>
 
 #include "resolvers/agreement.hpp"
-#include "resolvers/launch.hpp"
 #include "resolvers/startup_text.hpp"
 
 #include <algorithm>
@@ -18,11 +19,15 @@ namespace chorus {
 std::string startup_line(std::string_view strategy, const ClusterResolver& resolver, const Communicator& comm,
                          int local_replicas, const EnvironmentVariables& variables) {
   const int ranks = std::max(comm.size(), Environment::world_size());
-  check_launch(ranks, variables);
+  const auto launch = detail::Launch::found_in(variables);
+  if (const std::string mismatch = launch.mismatch(ranks); ranks == 1 && !mismatch.empty()) {
+    throw Error(ErrorCode::invalid_environment, mismatch);
+  }
   std::vector<RankReport> reports(static_cast<std::size_t>(comm.size()));
   allgather(comm, std::array{report_of(resolver, local_replicas)}, reports);
   check_agreement(reports);
-  return startup_text(strategy, resolver, local_replicas) + launch_note(ranks, variables);
+  const std::string alone = launch.alone_in_job(ranks);
+  return startup_text(strategy, resolver, local_replicas) + (alone.empty() ? "" : "; " + alone);
 }
 
 std::string alone_line(std::string_view strategy) {

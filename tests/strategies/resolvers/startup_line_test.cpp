@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of startup_line that need no job: mpi_startup_line_test.cpp has the whole.
 #include "resolvers/agreement.hpp"
-#include "resolvers/launch.hpp"
 #include "resolvers/startup_text.hpp"
 #include "strategies/resolvers/rejection.hpp"
-#include "strategies/resolvers/variables_given.hpp"
 
 #include <chorus/strategies/simple_cluster_resolver.hpp>
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -43,44 +40,6 @@ TEST(StartupLine, FindsTheHostOfAnAddress) {
   EXPECT_EQ(host_of("n1:2222"), "n1");
   EXPECT_EQ(host_of("[::1]:2222"), "[::1]");
   EXPECT_EQ(host_of("fe80::1"), "fe80::1");
-}
-
-void expect_launch(const std::map<std::string, std::string>& values, std::initializer_list<std::string_view> words) {
-  SCOPED_TRACE(values.begin()->first);
-  EXPECT_NO_THROW(check_launch(2, test::variables(values)));
-  test::expect_rejection(ErrorCode::invalid_environment, words, [&] { check_launch(1, test::variables(values)); });
-}
-
-TEST(Launch, ProcessesThatMpiDoesNotKnowAreAnError) {
-  expect_launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_NTASKS", "4"}},
-                {"srun has started 4 processes (SLURM_STEP_NUM_TASKS=4)", "--mpi=pmix", "--mpi=list"});
-  for (const char* started : {"SLURM_STEP_ID", "PMI_RANK"}) {
-    expect_launch({{"SLURM_NTASKS", "4"}, {started, "0"}},
-                  {"a Slurm job for 4 processes (SLURM_NTASKS=4)", "--mpi=pmix"});
-  }
-  expect_launch({{"OMPI_COMM_WORLD_SIZE", "2"}}, {"Open MPI", "OMPI_COMM_WORLD_SIZE=2", "pkg-config"});
-  expect_launch({{"PMI_SIZE", "3"}, {"SLURM_STEP_NUM_TASKS", "3"}}, {"PMI_SIZE=3", "pkg-config --variable=mpi chorus"});
-}
-
-TEST(Launch, OneProcessIsFine) {
-  EXPECT_NO_THROW(check_launch(1, test::variables({})));
-  EXPECT_NO_THROW(check_launch(1, test::variables({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "4"}})));
-  EXPECT_NO_THROW(check_launch(1, test::variables({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_NTASKS", "4"}})));
-  EXPECT_NO_THROW(check_launch(1, test::variables({{"SLURM_NTASKS", "many"}, {"PMI_SIZE", ""}})));
-}
-
-TEST(Launch, AProgramInABatchScriptIsASingleProcessAndSaysSo) {
-  // With PMIX_RANK, which Open MPI adds when MPI starts.
-  const auto batch =
-      test::variables({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"PMIX_RANK", "0"}});
-  EXPECT_NO_THROW(check_launch(1, batch));
-  EXPECT_EQ(
-      launch_note(1, batch),
-      "; the Slurm job is for 4 processes (SLURM_NTASKS=4): start the program with srun or mpirun to use them all");
-  EXPECT_EQ(launch_note(4, batch), "");
-  EXPECT_EQ(launch_note(1, test::variables({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "4"}})), "");
-  EXPECT_EQ(launch_note(1, test::variables({{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_NTASKS", "4"}})), "");
-  EXPECT_EQ(launch_note(1, test::variables({})), "");
 }
 
 /// What two ranks report that fit together.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace chorus::detail {
+
+/// How the processes of this program were started, as environment variables say. MPI may know of fewer: where the
+/// launcher and the MPI library do not find each other, each process is a program of one rank.
+struct Launch {
+  /// The value of an environment variable; nothing where it is not set.
+  using Variables = std::function<std::optional<std::string>(const std::string& name)>;
+
+  std::string launcher{};  ///< who has started them, such as "srun"; empty: nobody says so
+  std::string evidence{};  ///< the variable that says how many they are, with its value
+  std::string remedy{};    ///< what to do where MPI knows of fewer
+  int processes = 1;       ///< how many they are at least
+  bool speaker = true;     ///< this process is the one of them to say what concerns all
+  int job_processes = 1;   ///< how many the Slurm job is for, where nobody has started them
+
+  [[nodiscard]] CHORUS_API static Launch found_in(const Variables& variables);
+  [[nodiscard]] CHORUS_API static Launch of_this_process();
+
+  /// What is wrong where the job has `ranks` by MPI's word; empty where nothing is.
+  [[nodiscard]] CHORUS_API std::string mismatch(int ranks) const;
+  /// That this is a program of `ranks` ranks, alone in a Slurm job for more; empty where it is not. It may be meant so.
+  [[nodiscard]] CHORUS_API std::string alone_in_job(int ranks) const;
+};
+
+}  // namespace chorus::detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/detail/launch.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace chorus::detail {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// In an environment in which these variables are set, and no others.
+Launch launch(std::map<std::string, std::string> values) {
+  return Launch::found_in([values = std::move(values)](const std::string& name) -> std::optional<std::string> {
+    const auto found = values.find(name);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+TEST(Launch, IsByWhoeverIsNearest) {
+  const std::map<std::string, std::string> step = {
+      {"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "1"}};
+  const auto in_step = [&](std::map<std::string, std::string> values) {
+    values.insert(step.begin(), step.end());
+    return launch(std::move(values));
+  };
+  EXPECT_EQ(launch(step).launcher, "srun");
+  EXPECT_EQ(launch(step).processes, 2);
+  EXPECT_EQ(in_step({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}).launcher, "srun");
+  EXPECT_EQ(in_step({{"PMIX_RANK", "1"}}).launcher, "srun");
+  const Launch hydra = in_step({{"PMI_SIZE", "4"}, {"PMI_RANK", "3"}, {"MPI_LOCALRANKID", "1"}});
+  EXPECT_EQ(hydra.launcher, "mpirun of MPICH or Intel MPI");
+  EXPECT_EQ(hydra.processes, 4);
+  EXPECT_EQ(in_step({{"OMPI_COMM_WORLD_SIZE", "8"}, {"PMIX_RANK", "3"}}).launcher, "mpirun of Open MPI");
+  EXPECT_EQ(launch({{"PMI_SIZE", "4"}}).launcher, "a launcher with PMI");
+  EXPECT_EQ(launch({{"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}}).launcher, "a launcher in a Slurm job");
+  EXPECT_EQ(launch({{"PMIX_RANK", "2"}}).launcher, "a launcher with PMIx");
+  EXPECT_EQ(launch({}).launcher, "");
+}
+
+/// Where MPI knows of one process alone, one of several, and where of all.
+void expect_mismatch(const std::map<std::string, std::string>& values, const testing::Matcher<std::string>& text) {
+  SCOPED_TRACE(values.begin()->first);
+  EXPECT_THAT(launch(values).mismatch(1), AllOf(text, HasSubstr("MPI knows of this one alone"), HasSubstr("pkg-config"),
+                                                HasSubstr("--variable=mpi chorus")));
+  EXPECT_THAT(launch(values).mismatch(4), IsEmpty());
+  EXPECT_THAT(launch(values).mismatch(8), IsEmpty());  // which another launcher in between has started
+}
+
+TEST(Launch, OfProcessesThatMpiDoesNotKnowIsAMismatch) {
+  expect_mismatch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_NTASKS", "4"}},
+                  AllOf(StartsWith("srun has started 4 processes (SLURM_STEP_NUM_TASKS=4), but"),
+                        HasSubstr("--mpi=pmix"), HasSubstr("--mpi=list"), HasSubstr("--mpi=pmi2")));
+  for (const char* started : {"SLURM_STEP_ID", "PMI_RANK"}) {
+    expect_mismatch({{"SLURM_NTASKS", "4"}, {started, "0"}}, HasSubstr("4 processes (SLURM_NTASKS=4)"));
+  }
+  expect_mismatch({{"OMPI_COMM_WORLD_SIZE", "2"}},
+                  StartsWith("mpirun of Open MPI has started 2 processes (OMPI_COMM_"));
+  expect_mismatch({{"PMI_SIZE", "3"}, {"SLURM_STEP_NUM_TASKS", "3"}}, HasSubstr("(PMI_SIZE=3)"));
+  expect_mismatch({{"PMIX_RANK", "1"}}, StartsWith("a launcher with PMIx has started 2 processes (PMIX_RANK=1)"));
+  EXPECT_THAT(launch({{"PMI_SIZE", "4"}}).mismatch(3), HasSubstr("but MPI knows of 3 of them only: start"));
+}
+
+TEST(Launch, OfOneProcessIsNoMismatch) {
+  for (const std::map<std::string, std::string>& values : {std::map<std::string, std::string>{},
+                                                           {{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_NTASKS", "4"}},
+                                                           {{"OMPI_COMM_WORLD_SIZE", "1"}, {"SLURM_NTASKS", "4"}},
+                                                           {{"SLURM_NTASKS", "many"}, {"PMI_SIZE", ""}},
+                                                           {{"PMI_SIZE", "-4"}}}) {
+    EXPECT_EQ(launch(values).mismatch(1), "");
+    EXPECT_EQ(launch(values).alone_in_job(1), "");
+  }
+}
+
+TEST(Launch, AProgramInABatchScriptIsASingleProcess) {
+  // With PMIX_RANK, which Open MPI adds when MPI starts.
+  const Launch batch =
+      launch({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}, {"PMIX_RANK", "0"}});
+  EXPECT_EQ(batch.launcher, "");
+  EXPECT_EQ(batch.mismatch(1), "");
+  EXPECT_EQ(batch.alone_in_job(1),
+            "the Slurm job is for 4 processes (SLURM_NTASKS=4): start the program with srun or mpirun to use them all");
+  EXPECT_EQ(batch.alone_in_job(4), "");
+}
+
+TEST(Launch, HasOneProcessThatSpeaksForAll) {
+  EXPECT_TRUE(launch({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}}).speaker);
+  EXPECT_FALSE(launch({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}}).speaker);
+  EXPECT_TRUE(launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}}).speaker);
+  EXPECT_FALSE(launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "3"}}).speaker);
+  EXPECT_TRUE(launch({{"PMIX_RANK", "1"}}).speaker);  // as number 0 cannot tell that there are others
+  EXPECT_FALSE(launch({{"PMIX_RANK", "2"}}).speaker);
+  EXPECT_TRUE(launch({}).speaker);
+}
+
+}  // namespace
+}  // namespace chorus::detail
