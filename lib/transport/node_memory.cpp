@@ -124,6 +124,8 @@ NodeMemory::~NodeMemory() {
   all.list.push_back({std::move(lease_), static_cast<std::size_t>(ranks)});
 }
 
+void NodeMemory::discard() noexcept { lease_ = Segment::Lease(); }
+
 /// Tries one kind of segment.
 class MemorySharing {
  public:
@@ -215,6 +217,7 @@ Task<NodeMemory> share_memory(Transport& transport, const Settings& settings, st
                                 kind == Kind::memfd ? "memfd" : "named segments", transport.size(), kernels_of(records),
                                 groups));
     if (best.nodes.empty() || groups < groups_of(best.nodes)) best = std::move(memory);
+    memory.discard();
     if (groups_of(best.nodes) <= kernels_of(records) || settings.node_ranks > 0) break;
   }
   if (best.nodes.empty()) {

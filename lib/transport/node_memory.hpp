@@ -41,6 +41,8 @@ class NodeMemory {
   NodeMemory(NodeMemory&&) noexcept = default;
   NodeMemory& operator=(NodeMemory&&) noexcept;
   ~NodeMemory();
+  /// No rank uses it: its own region is given back at once.
+  void discard() noexcept;
 
   std::vector<int> nodes;           ///< per rank of the communicator, counted in the order of their first ranks
   std::vector<std::byte*> regions;  ///< per rank; null for those on other nodes

@@ -12,6 +12,10 @@ namespace chorus::test {
 [[nodiscard]] int job_rank();
 [[nodiscard]] int job_size();
 
+/// A test that takes longer than this ends the job; where it is a long one that gets on, it begins the time again.
+inline constexpr unsigned longest_test_s = 90;
+void begin_the_time_again();
+
 /// An MPI communicator that frees itself; collective over it.
 class OwnedComm {
  public:

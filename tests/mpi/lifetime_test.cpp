@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many communicators: alive together, destroyed in any order, and made and freed without a trace.
 
+#include "mpi/footprint.hpp"
 #include "mpi/job.hpp"
 #include "transport/communicator_state.hpp"
 
@@ -8,41 +9,24 @@
 #include <chorus/interop/mpi.hpp>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
-#include <utility>
 #include <vector>
 
 namespace chorus::test {
 namespace {
 
-std::ptrdiff_t open_descriptors() {
-  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
-}
-
-/// This process's memory in use, in MB.
-double resident_mb() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t pages = 0;
-  file >> pages >> pages;
-  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
-}
-
 void expect_that_it_works(const Communicator& comm) { ASSERT_EQ(allreduce(comm, 1, ReduceOp::sum), comm.size()); }
 
 TEST(Lifetime, TwoThousandCommunicatorsLiveTogether) {
-  const std::ptrdiff_t descriptors = open_descriptors();
+  const Footprint before = footprint();
   std::vector<Communicator> comms;
   for (int number = 0; number < 2000; ++number) {
     comms.push_back(from_mpi(MPI_COMM_WORLD));
     expect_that_it_works(comms.back());
   }
-  EXPECT_LE(open_descriptors(), descriptors + 8);
+  EXPECT_LE(footprint().descriptors, before.descriptors + 8);
   for (const Communicator& comm : comms) expect_that_it_works(comm);
 }
 
@@ -83,26 +67,24 @@ TEST(Lifetime, OfTwentyThousandCommunicatorsNothingStays) {
     }
   };
   make_and_free(2000);
-  const std::ptrdiff_t descriptors = open_descriptors();
-  const double before_mb = resident_mb();
+  const Footprint before = footprint();
   make_and_free(20'000);
-  EXPECT_LE(open_descriptors(), descriptors);
-  EXPECT_LT(resident_mb(), before_mb + 8);
+  EXPECT_LE(footprint().descriptors, before.descriptors);
+  EXPECT_LT(footprint().resident_mb, before.resident_mb + 8);
 }
 
 // For minutes: run by meson test --suite soak.
 
 TEST(LifetimeSoak, DISABLED_TenThousandCommunicatorsLiveTogether) {
   const Communicator world = Communicator::world();
-  const std::ptrdiff_t descriptors = open_descriptors();
-  const double before_mb = resident_mb();
+  const Footprint before = footprint();
   std::vector<Communicator> comms;
   for (int number = 0; number < 10'000; ++number) {
     comms.push_back(world.dup());
     expect_that_it_works(comms.back());
   }
-  EXPECT_LE(open_descriptors(), descriptors + 8);
-  EXPECT_LT(resident_mb(), before_mb + 400);
+  EXPECT_LE(footprint().descriptors, before.descriptors + 8);
+  EXPECT_LT(footprint().resident_mb, before.resident_mb + 400);
   for (const Communicator& comm : comms) expect_that_it_works(comm);
 }
 
@@ -117,13 +99,13 @@ TEST_P(LifetimeSoakPart, DISABLED_OfAHundredThousandCommunicatorsNothingStays) {
       if (number % 10 == 0) expect_that_it_works(comm);
     }
   };
-  static const auto [descriptors, before_mb] = [&] {
+  static const Footprint before = [&] {
     make_and_free(10'000);
-    return std::pair(open_descriptors(), resident_mb());
+    return footprint();
   }();
   make_and_free(100'000);
-  EXPECT_LE(open_descriptors(), descriptors);
-  EXPECT_LT(resident_mb(), before_mb + 1);
+  EXPECT_LE(footprint().descriptors, before.descriptors);
+  EXPECT_LT(footprint().resident_mb, before.resident_mb + 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfAMillion, LifetimeSoakPart, testing::Range(0, 10));

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random calls, on random communicators, from and to buffers that are registered memory or not, compared with what MPI
 // gives for the same: the values are so small that every order of a reduction gives the same bits. The seed is printed
-// with a failure; RANDOM_CALLS_SEED repeats it.
+// with a failure; RANDOM_CALLS_SEED repeats it. RANDOM_CALLS is how many there are.
 
 #include "mpi/draw.hpp"
+#include "mpi/footprint.hpp"
 #include "mpi/job.hpp"
 
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace chorus::test {
 namespace {
 
-constexpr int calls = 300;
+constexpr unsigned calls_each = 10;  // of a communicator
 
 /// Some ranks of the job, in some order.
 struct Some {
@@ -246,33 +249,71 @@ class Calls {
   Op op_;
 };
 
-TEST(RandomCalls, GiveWhatMpiGives) {
-  const char* wish = std::getenv("RANDOM_CALLS_SEED");
-  unsigned seed = wish != nullptr ? static_cast<unsigned>(std::atoi(wish)) : std::random_device()();
-  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
-  Draw draw{std::mt19937(seed), std::mt19937(seed + 1 + static_cast<unsigned>(job_rank()))};
-  int failed = 0;  // on any rank: all stop together
-  for (int call = 0; call < calls && failed == 0; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call) + ", RANDOM_CALLS_SEED=" + std::to_string(seed));
-    const Some some(draw);
-    Draw on_some = draw;  // parts of the job are of different sizes, and so draw differently often
-    const std::size_t kind = draw.together();
-    switch (draw.below(4)) {
-      case 0:
-        Calls<std::int32_t>(on_some, some).run(kind);
-        break;
-      case 1:
-        Calls<std::uint64_t>(on_some, some).run(kind);
-        break;
-      case 2:
-        Calls<float>(on_some, some).run(kind);
-        break;
-      default:
-        Calls<double>(on_some, some).run(kind);
+/// The communicators of the calls: some live together, and now and then another takes the place of one.
+class Communicators {
+ public:
+  void renew(Draw& draw) {
+    std::unique_ptr<Some>& place = places_[draw.below(places_.size())];
+    place.reset();
+    place = std::make_unique<Some>(draw);
+  }
+  [[nodiscard]] const Some& any(Draw& draw) const {
+    std::vector<const Some*> there;
+    for (const auto& place : places_) {
+      if (place) there.push_back(place.get());
     }
+    return *there[draw.below(there.size())];
+  }
+
+ private:
+  std::array<std::unique_ptr<Some>, 16> places_;
+};
+
+void make_a_call(Draw& draw, const Some& some) {
+  Draw on_some = draw;  // parts of the job are of different sizes, and so draw differently often
+  const std::size_t kind = draw.together();
+  switch (draw.below(4)) {
+    case 0:
+      return Calls<std::int32_t>(on_some, some).run(kind);
+    case 1:
+      return Calls<std::uint64_t>(on_some, some).run(kind);
+    case 2:
+      return Calls<float>(on_some, some).run(kind);
+    default:
+      return Calls<double>(on_some, some).run(kind);
+  }
+}
+
+unsigned number_in(const char* variable, unsigned otherwise) {
+  const char* const wish = std::getenv(variable);
+  return wish != nullptr ? static_cast<unsigned>(std::atoi(wish)) : otherwise;
+}
+
+TEST(RandomCalls, GiveWhatMpiGives) {
+  unsigned seed = number_in("RANDOM_CALLS_SEED", std::random_device()());
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  const unsigned calls = number_in("RANDOM_CALLS", 300);
+  Draw draw{std::mt19937(seed), std::mt19937(seed + 1 + static_cast<unsigned>(job_rank()))};
+  Communicators communicators;
+  Footprint before;
+  int failed = 0;  // on any rank: all stop together
+  for (unsigned call = 0; call < calls && failed == 0; ++call) {
+    SCOPED_TRACE(fmt::format("call {}, RANDOM_CALLS_SEED={}", call, seed));
+    if (call % calls_each == 0) communicators.renew(draw);
+    make_a_call(draw, communicators.any(draw));
     const int failed_here = testing::Test::HasFailure() ? 1 : 0;
     MPI_Allreduce(&failed_here, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     draw.alone.discard(1);
+    if (call == calls / 2) before = footprint();
+    begin_the_time_again();
+  }
+  const Footprint after = footprint();
+  EXPECT_LE(after.descriptors, before.descriptors + 8);
+  EXPECT_LT(after.resident_mb, before.resident_mb + 32);
+  if (job_rank() == 0) {
+    fmt::print("{} calls on {} communicators: {} descriptors and {:.0f} MB in the middle, {} and {:.0f} at the end\n",
+               calls, (calls + calls_each - 1) / calls_each, before.descriptors, before.resident_mb, after.descriptors,
+               after.resident_mb);
   }
 }
 
