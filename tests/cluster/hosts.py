@@ -8,6 +8,8 @@ import re
 import subprocess
 import time
 
+import namespaces
+
 network = "10.77.0.0/24"
 bridge = "cluster"
 head = "10.77.0.254"  # the address of the cluster's own namespaces, which the hosts reach through the bridge
@@ -68,6 +70,9 @@ class Cluster:
 
     @classmethod
     def running(cls):
+        """The one that this is a process of; None outside."""
+        if not folder.exists():
+            return None
         return cls(json.loads(folder.joinpath("ranks").read_text(encoding="utf-8")))
 
     def numbers(self):
@@ -96,12 +101,9 @@ def start_host(number, rate):
     """Its first process keeps its namespaces; `agent` enters them."""
     first = (f"hostname {name(number)} && mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs {scratch} && "
              "ip link set lo up && exec sleep infinity")
-    host = subprocess.Popen(["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child",
-                             "--mount-proc", "sh", "-c", first])  # pylint: disable=consider-using-with
-    children = pathlib.Path(f"/proc/{host.pid}/task/{host.pid}/children")
-    wait_until(lambda: children.read_text(encoding="utf-8").strip() and is_set_up(pid_below(children)),
-               f"starting {name(number)}")
-    pid = pid_below(children)
+    host = subprocess.Popen([*namespaces.unshared, "sh", "-c", first])  # pylint: disable=consider-using-with
+    wait_until(lambda: is_set_up(namespaces.first_process(host.pid)), f"starting {name(number)}")
+    pid = str(namespaces.first_process(host.pid))
     folder.joinpath(f"{name(number)}.pid").write_text(pid, encoding="utf-8")
     call("ip", "link", "add", name(number), "master", bridge, "type", "veth", "peer", "name", "eth0", "netns", pid)
     call("ip", "link", "set", name(number), "up")
@@ -113,9 +115,5 @@ def start_host(number, rate):
              "50ms")
 
 
-def pid_below(children):
-    return children.read_text(encoding="utf-8").split()[0]
-
-
 def is_set_up(pid):
-    return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == "sleep"
+    return pid is not None and pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip() == "sleep"

@@ -89,14 +89,19 @@ def states():
     return answer.stdout.split()
 
 
-def srun(cluster, command):
-    return ["srun", "--mpi=pmix", "-N", str(len(cluster.names())), "-n", str(cluster.ranks()), *command]
+# How srun starts the ranks of each MPI library.
+kinds = {"mpich": "pmi2", "openmpi": "pmix"}
 
 
-def batch(command):
-    """Waits for the job and prints what it wrote; returns its exit status."""
-    output = folder / "job.out"
-    status = subprocess.run(["sbatch", "--wait", "--quiet", f"--output={output}", *command], check=False).returncode
-    if output.exists():
+def srun(cluster, mpi, command):
+    return ["srun", f"--mpi={kinds[mpi]}", "-N", str(len(cluster.names())), "-n", str(cluster.ranks()), *command]
+
+
+def batch(mpi, command):
+    """Waits for the job, or those of an array, and prints what they wrote; returns the exit status, or the highest."""
+    status = subprocess.run(["sbatch", "--wait", "--quiet", f"--output={folder}/%A-%a.job", *command], check=False,
+                            env={**os.environ, "SLURM_MPI_TYPE": kinds[mpi]}).returncode
+    for output in sorted(folder.glob("*.job"), key=lambda path: (len(path.name), path.name)):
         sys.stdout.write(output.read_text(encoding="utf-8", errors="replace"))
+        output.unlink()
     return status
