@@ -14,8 +14,9 @@ class CHORUS_API Environment {
   Environment();
   /// Finalises MPI if the constructor initialised it; waits for all ranks then. Where an exception leaves its scope it
   /// aborts the job instead, as the other ranks would wait for this one for ever. Where a call has thrown
-  /// Error{peer_lost} it leaves MPI as it is and says so, as MPI_Finalize may wait for a lost rank for ever; a program
-  /// that has called MPI_Init itself should end without MPI_Finalize then.
+  /// Error{peer_lost}, or Error{timeout} or {transport} and the late rank does not come here within seconds, either, it
+  /// leaves MPI as it is and says so, as MPI_Finalize may wait for a lost rank for ever; a program that has called
+  /// MPI_Init itself should end without MPI_Finalize then.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;

@@ -106,6 +106,7 @@ class Wait {
   Clock::time_point began{};     ///< set at the first look at the clock
   Clock::time_point looked{};    ///< the last look whether to go on
   Clock::time_point examined{};  ///< the last look at the peers' processes
+  Clock::time_point asked{};     ///< when the peers were asked whether they are there
   bool warned = false;
 
  private:

@@ -9,10 +9,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <map>
 #include <optional>
 #include <thread>
+#include <vector>
 
 namespace chorus::detail {
 namespace {
@@ -23,6 +25,8 @@ constexpr auto look_interval = 1ms;
 constexpr auto process_interval = 50ms;
 constexpr auto longest_gap = 100ms;    // between two looks: a process that looks less often is elsewhere, or stopped
 constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on their way into the call
+constexpr auto answer_limit = 500ms;   // how long ranks that wait may take to say so
+constexpr std::size_t most_named = 16;
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -81,18 +85,28 @@ void CommunicatorState::look(Wait& wait) {
   const auto held = engine_->hold();  // other threads drive what is parked here, too
   look_at_failures();
   look_for_ended_ranks();
-  if (limit() > 0ns && now - wait.began > limit()) {
-    throw Error(ErrorCode::timeout,
-                fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
-  }
   if (now - wait.examined >= process_interval) {
     wait.examined = now;
     look_at_processes();
   }
-  if (!wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning) {
-    wait.warned = true;
-    warn_of_stall(wait);
+  const bool late = limit() > 0ns && now - wait.began > limit();
+  const bool stalls = !wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning;
+  if ((!late && !stalls) || !roll_is_called(wait)) return;
+  wait.asked = {};
+  if (late) {
+    throw Error(ErrorCode::timeout,
+                fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
   }
+  wait.warned = true;
+  warn_of_stall(wait);
+}
+
+bool CommunicatorState::roll_is_called(Wait& wait) const {
+  if (wait.asked == Wait::Clock::time_point{}) {
+    wait.asked = wait.looked;
+    return !peers_->call_roll();
+  }
+  return peers_->silent().empty() || wait.looked - wait.asked > answer_limit;
 }
 
 void CommunicatorState::look_at_failures() const {
@@ -151,14 +165,22 @@ std::string CommunicatorState::missing_ranks() const {
           last ? fmt::format("#{} {}", last->number, chorus::describe(last->call, purpose_text_)) : "none");
     }
   }
-  if (text.empty() && driven() != nullptr && driven()->waiting() != nullptr) {
-    text = ready_ ? fmt::format("; it is {}", driven()->waiting()->describe())
-                  : fmt::format(
-                        "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
-                        "one that has not come to it",
-                        driven()->waiting()->what());
+  const std::vector<int> silent = peers_->silent();
+  for (std::size_t number = 0; number < std::min(silent.size(), most_named); ++number) {
+    text += fmt::format("{} rank {} ({})", number == 0 ? "; no answer from" : ",", silent[number],
+                        peers_->describe(silent[number]));
   }
-  return text;
+  if (silent.size() > most_named) text += fmt::format(" and {} more", silent.size() - most_named);
+  return text.empty() ? waited_for() : text;
+}
+
+std::string CommunicatorState::waited_for() const {
+  if (driven() == nullptr || driven()->waiting() == nullptr) return {};
+  return ready_ ? fmt::format("; it is {}", driven()->waiting()->describe())
+                : fmt::format(
+                      "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
+                      "one that has not come to it",
+                      driven()->waiting()->what());
 }
 
 void CommunicatorState::warn_of_stall(const Wait& wait) const {

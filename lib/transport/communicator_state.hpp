@@ -67,6 +67,11 @@ class Peers {
   virtual Task<Shared> set_up(Transport& transport, Waiter& waiter) = 0;
   /// How the process of `rank` ended; empty while it lives, or where that cannot be known.
   [[nodiscard]] virtual std::string death_of(int rank) = 0;
+  /// Asks the ranks that do not share memory with this one whether they wait, too: they answer in told(). False where
+  /// there are none.
+  virtual bool call_roll() { return false; }
+  /// Those of them that have not answered yet.
+  [[nodiscard]] virtual std::vector<int> silent() const { return {}; }
   /// Its host, process and state, for reports.
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
   /// Lets MPI move the program's own messages, which others may wait for before they come.
@@ -75,7 +80,7 @@ class Peers {
   virtual void retire(ErrorCode /*why*/) noexcept {}
   /// Tells the ranks that do not share memory with this one that it gives the communicator up.
   virtual void tell(const Failure& failure) noexcept = 0;
-  /// What another rank has told.
+  /// What another rank has told. Answers those that call the roll.
   [[nodiscard]] virtual std::optional<Failure> told() = 0;
   /// A communicator of the ranks `ranks`, this one among them; run by each of them. `members` carries messages between
   /// them, as its ranks 0, 1, ...
@@ -239,6 +244,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[noreturn]] void give_up(const Error& error);
   /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death.
   void look(Wait& wait);
+  /// True once all ranks that can be asked have answered that they wait, or have had the time to.
+  [[nodiscard]] bool roll_is_called(Wait& wait) const;
   /// Tells the ranks of the node that this one makes no more calls.
   void end_calls() const noexcept;
   void look_at_failures() const;
@@ -255,6 +262,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// The call with that number of each rank of the node, none where it has not made it or made it long ago.
   [[nodiscard]] std::map<int, std::optional<Call>> calls_of_node(std::uint64_t number) const;
   [[nodiscard]] std::string missing_ranks() const;
+  /// What this rank waits for.
+  [[nodiscard]] std::string waited_for() const;
 
   std::unique_ptr<Peers> peers_;  // has the memory that the transport's shared group lies in
   std::unique_ptr<Transport> transport_;

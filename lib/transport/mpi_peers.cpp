@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <set>
 #include <span>
@@ -61,8 +63,10 @@ bool is_first_of_all(const Transport& transport) {
   return transport.size() == Environment::world_size() && !known.test_and_set();
 }
 
-/// A failure on its way to ranks that do not share memory.
+/// What ranks that do not share memory tell each other out of turn.
 struct Notice {
+  enum class Kind : std::uint8_t { failure, question, answer };
+  Kind kind = Kind::failure;  ///< a failure, or whether the other waits, too
   std::int32_t rank = 0;
   ErrorCode code = ErrorCode::broken;
   std::array<char, failure_text_bytes> text{};
@@ -85,6 +89,27 @@ Settings MpiPeers::own_settings() const {
 void MpiPeers::retire(ErrorCode why) noexcept {
   transport_.retire();
   if (why == ErrorCode::peer_lost) MpiRuntime::note_lost_peer();
+  if (why == ErrorCode::timeout || why == ErrorCode::transport) MpiRuntime::note_late_peer();
+}
+
+std::vector<int> MpiPeers::elsewhere() const {
+  std::vector<int> ranks;
+  if (transport_.shared() != nullptr) return ranks;
+  const auto node_of = [&](int rank) {
+    return transport_.node_memory() != nullptr ? transport_.nodes()[static_cast<std::size_t>(rank)] : rank;
+  };
+  for (int rank = 0; rank < transport_.size(); ++rank) {
+    if (node_of(rank) != node_of(transport_.rank())) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+bool MpiPeers::call_roll() {
+  silent_ = elsewhere();
+  if (silent_.empty()) return false;
+  const Notice question{.kind = Notice::Kind::question, .rank = transport_.rank()};
+  transport_.notify(bytes_of(question).first(offsetof(Notice, text)), silent_);
+  return true;
 }
 
 Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
@@ -186,18 +211,26 @@ std::string MpiPeers::describe(int rank) const {
 void MpiPeers::tell(const Failure& failure) noexcept {
   Notice notice{.rank = failure.rank, .code = failure.code};
   put_text(notice.text, failure.text);
-  const std::size_t unused = notice.text.size() - strnlen(notice.text.data(), notice.text.size());
-  if (transport_.node() == nullptr && transport_.shared() != nullptr) return;
-  transport_.notify(bytes_of(notice).first(sizeof(notice) - unused));
+  const std::size_t length = strnlen(notice.text.data(), notice.text.size());
+  transport_.notify(bytes_of(notice).first(offsetof(Notice, text) + length), elsewhere());
 }
 
 void MpiPeers::advance() { transport_.advance(); }
 
 std::optional<detail::Peers::Failure> MpiPeers::told() {
-  Notice notice;
-  if (!transport_.notified(writable_bytes_of(notice))) return std::nullopt;
-  return Failure{notice.rank, notice.code,
-                 std::string(notice.text.data(), strnlen(notice.text.data(), notice.text.size()))};
+  for (Notice notice; transport_.notified(writable_bytes_of(notice)); notice = {}) {
+    if (notice.kind == Notice::Kind::failure) {
+      return Failure{notice.rank, notice.code,
+                     std::string(notice.text.data(), strnlen(notice.text.data(), notice.text.size()))};
+    }
+    if (notice.kind == Notice::Kind::question) {
+      const Notice answer{.kind = Notice::Kind::answer, .rank = transport_.rank()};
+      transport_.notify(bytes_of(answer).first(offsetof(Notice, text)), std::array{notice.rank});
+    } else {
+      std::erase(silent_, notice.rank);
+    }
+  }
+  return std::nullopt;
 }
 
 Task<std::shared_ptr<detail::CommunicatorState>> MpiPeers::make(Transport& members, const std::vector<int>& ranks) {

@@ -24,6 +24,8 @@ class MpiPeers final : public detail::Peers {
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] std::string describe(int rank) const override;
+  bool call_roll() override;
+  [[nodiscard]] std::vector<int> silent() const override { return silent_; }
   void retire(ErrorCode why) noexcept override;
   void tell(const Failure& failure) noexcept override;
   void advance() override;
@@ -31,6 +33,8 @@ class MpiPeers final : public detail::Peers {
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
 
  private:
+  /// The ranks that do not share memory with this one, as far as it knows.
+  [[nodiscard]] std::vector<int> elsewhere() const;
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
   [[nodiscard]] bool is_crowded() const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
@@ -39,6 +43,7 @@ class MpiPeers final : public detail::Peers {
   std::optional<MpiNative> native_;
   std::vector<PeerRecord> records_;  // per rank; empty before the set-up
   NodeMemory memory_;
+  std::vector<int> silent_;  // have not answered the last roll call
 };
 
 }  // namespace chorus

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -26,7 +27,13 @@ constexpr const char* not_running =
     "MPI is not running; make a chorus::Environment at the start of main, or call MPI_Init, and use chorus before "
     "MPI_Finalize";
 
+using namespace std::chrono_literals;
+
+/// How long ranks that have noticed a late one wait for all others at the end.
+constexpr auto end_limit = 5s;
+
 std::atomic<bool> peer_lost{false};
+std::atomic<bool> peer_late{false};
 
 bool mpi_runs() {
   int initialized = 0;
@@ -40,6 +47,19 @@ bool mpi_runs() {
 bool wants_progress_thread() {
   const char* const wish = std::getenv("CHORUS_PROGRESS_THREAD");
   return wish != nullptr && std::string_view(wish) == "1";
+}
+
+/// Whether all ranks of MPI come to this.
+bool all_come_within(std::chrono::seconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int come = 0;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+  while (MPI_Test(&request, &come, MPI_STATUS_IGNORE) == MPI_SUCCESS && come == 0) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return come != 0;
 }
 
 /// Once in a job: MPI may have started each process as a program of its own, and nobody would notice.
@@ -184,7 +204,12 @@ void MpiRuntime::shut_down() {
 }
 
 void MpiRuntime::note_lost_peer() noexcept { peer_lost.store(true, std::memory_order_relaxed); }
-bool MpiRuntime::has_lost_peer() noexcept { return peer_lost.load(std::memory_order_relaxed); }
+void MpiRuntime::note_late_peer() noexcept { peer_late.store(true, std::memory_order_relaxed); }
+
+bool MpiRuntime::has_lost_peer() {
+  if (peer_lost.load(std::memory_order_relaxed)) return true;
+  return peer_late.load(std::memory_order_relaxed) && !all_come_within(end_limit);
+}
 
 MpiChannel::Name MpiRuntime::name_of_channel_with(MPI_Group group) {
   const std::scoped_lock lock(mutex_);
@@ -292,7 +317,8 @@ Environment::~Environment() {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   if (MpiRuntime::has_lost_peer()) {
-    fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for a lost rank\n",
+    fmt::print(stderr,
+               "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for a lost rank\n",
                world_rank());
     MpiRuntime::get("Environment").shut_down();
     return;

@@ -72,7 +72,10 @@ class MpiRuntime {
   static MpiRuntime& get(const char* function);
   /// The process of some rank has died: MPI_Finalize would wait for it.
   static void note_lost_peer() noexcept;
-  [[nodiscard]] static bool has_lost_peer() noexcept;
+  /// Some rank has not come in time, or MPI does not reach it: it may be lost.
+  static void note_late_peer() noexcept;
+  /// True where a peer was lost, or was late and does not come to this, either: collective over those who know of it.
+  [[nodiscard]] static bool has_lost_peer();
   /// Nothing of chorus works on MPI from here on.
   void shut_down();
 

@@ -4,6 +4,7 @@
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_requests.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <utility>
@@ -162,14 +163,16 @@ void MpiTransport::cancel(Exchange& exchange) noexcept {
   exchange.tickets = {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)};
 }
 
-void MpiTransport::notify(ConstBytes message) noexcept {
-  notice_.assign(message.begin(), message.end());
-  for (int peer = 0; peer < size(); ++peer) {
-    if (peer == rank()) continue;
+void MpiTransport::notify(ConstBytes message, std::span<const int> peers) noexcept {
+  retire();
+  const auto same = [&](const auto& notice) { return std::ranges::equal(notice, message); };
+  auto notice = std::ranges::find_if(notices_, same);  // as one may be sent often
+  if (notice == notices_.end()) notice = notices_.insert(notice, {message.begin(), message.end()});
+  for (const int peer : peers) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(notice_.data(), static_cast<int>(notice_.size()), MPI_BYTE, ranks_[static_cast<std::size_t>(peer)],
-              tag(notice_channel), channel_->comm(), &request);
-    MPI_Request_free(&request);
+    const int code = MPI_Isend(notice->data(), static_cast<int>(notice->size()), MPI_BYTE,
+                               ranks_[static_cast<std::size_t>(peer)], tag(notice_channel), channel_->comm(), &request);
+    if (code == MPI_SUCCESS) MPI_Request_free(&request);  // else the peer is lost, as the others hear
   }
 }
 

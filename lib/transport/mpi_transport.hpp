@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace chorus {
@@ -29,8 +30,8 @@ class MpiTransport final : public Transport {
 
   /// Messages may be left that nobody reads: no later transport gets the tags of this one.
   void retire() noexcept { whole_ = false; }
-  /// A small message out of turn, to every rank; it is not waited for, so that this must be retired.
-  void notify(ConstBytes message) noexcept;
+  /// A small message out of turn, to these ranks; it is not waited for, so that this is retired.
+  void notify(ConstBytes message, std::span<const int> peers) noexcept;
   /// Such a message from anybody, if one has come: it fills at most `message`, the rest of which stays as it is.
   [[nodiscard]] bool notified(Bytes message);
   /// Lets MPI move what is under way on any of its communicators.
@@ -46,8 +47,8 @@ class MpiTransport final : public Transport {
   std::shared_ptr<MpiChannel> channel_;
   std::vector<int> ranks_;
   MpiChannel::Number number_;
-  std::vector<std::byte> notice_;  // must live until MPI has sent it
-  bool whole_ = true;              // false once messages may be left: its tags are then never used again
+  std::vector<std::vector<std::byte>> notices_;  // must live until MPI has sent them
+  bool whole_ = true;                            // false once messages may be left: its tags are then never used again
 };
 
 }  // namespace chorus

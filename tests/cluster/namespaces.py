@@ -2,6 +2,7 @@
 """The namespaces that a virtual cluster lives in."""
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
@@ -50,8 +51,10 @@ def first_process(parent):
 def end(unshare):
     """Ends what `unshare` has started: with the first process of a namespace the kernel ends all."""
     first = first_process(unshare.pid)
-    if first is None:
-        unshare.kill()
-    else:
-        os.kill(first, signal.SIGKILL)
+    ended = select.poll()
+    if first is not None:
+        ended.register(os.pidfd_open(first), select.POLLIN)
+    unshare.kill()
     unshare.wait()
+    if first is not None:
+        ended.poll()
