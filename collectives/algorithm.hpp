@@ -19,6 +19,8 @@
 
 namespace chorus {
 
+struct LinkModel;
+
 /// A call and where it runs: all that an algorithm is chosen by. The same on every rank, so that no two choose apart.
 struct Problem {
   Call call;
@@ -32,6 +34,7 @@ struct Problem {
   Radices domains = {};        ///< how the node divides them, where all share memory
   bool single_copy = false;    ///< they can read each other's memory, too
   bool native = false;         ///< the vendor can carry out `call`
+  const LinkModel* links = nullptr;  ///< what phases of an algorithm are chosen by; null: the built-in model
 };
 
 /// What the busiest rank does in one call on one level of the hierarchy.
@@ -86,6 +89,7 @@ struct Arguments {
   std::span<const Section> in_sections = {};
   std::span<const Section> out_sections = {};
   std::string (*purpose)(std::uint32_t) = nullptr;  ///< CallPurpose::text, for messages
+  const LinkModel* links = nullptr;                 ///< as in Problem
 };
 
 /// A collective of one round in shared memory in two halves, between which the caller may compute.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -37,7 +38,6 @@ Problem carried(const Algorithm& algorithm, const Problem& problem) {
 }
 
 double best_known(const Candidate& candidate, bool measured_only) {
-  if (!candidate.applies) return std::numeric_limits<double>::infinity();
   if (candidate.measured_us) return *candidate.measured_us;
   return measured_only ? std::numeric_limits<double>::infinity() : candidate.predicted_us;
 }
@@ -51,13 +51,15 @@ void take(Choice& choice, const Candidate& candidate, std::string reason) {
 
 double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
   const double task_us = algorithm.now == nullptr ? links.task_us : 0;
-  return links.microseconds(algorithm.traffic(problem), problem) + task_us;
+  Problem whole = problem;
+  whole.links = &links;
+  return links.microseconds(algorithm.traffic(whole), problem) + task_us;
 }
 
 const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
   const auto time = [&](const Algorithm* algorithm) {
-    return algorithm->applies(problem) ? predicted_us(*algorithm, problem, links)
-                                       : std::numeric_limits<double>::infinity();
+    const bool applies = algorithm->applies(problem);
+    return std::pair(!applies, applies ? predicted_us(*algorithm, problem, links) : 0);  // an infinite one applies, too
   };
   return **std::ranges::min_element(algorithms(problem.call.collective), {}, time);
 }
@@ -101,7 +103,9 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
   }
   const bool measured =
       std::ranges::any_of(choice.candidates, [](const auto& it) { return it.measured_us.has_value(); });
-  const auto time = [&](const Candidate& candidate) { return best_known(candidate, measured); };
+  const auto time = [&](const Candidate& candidate) {
+    return std::pair(!candidate.applies, best_known(candidate, measured));  // an infinite one applies, too
+  };
   take(choice, *std::ranges::min_element(choice.candidates, {}, time),
        passed_over + (measured ? "fastest as measured in the tuning file" : "fastest as predicted by the model"));
   return choice;

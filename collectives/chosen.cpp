@@ -4,16 +4,27 @@
 #include "carry_out.hpp"
 #include "choose.hpp"
 
+#include <fmt/format.h>
+
 #include <chorus/error.hpp>
 
+#include <atomic>
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace chorus {
 
 using detail::CommunicatorState;
 
 namespace {
+
+/// Once in a process.
+void warn(const std::string& text) {
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true)) fmt::print(stderr, "chorus: warning: {}\n", text);
+}
 
 /// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
 const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
@@ -23,7 +34,10 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    state.tuning = std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.crowded());
+    const auto tunings =
+        std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.network(), state.crowded());
+    if (state.rank() == 0 && !tunings->warning().empty()) warn(tunings->warning());
+    state.tuning = tunings;
     state.tuned_paces = state.paces();
   }
   return static_cast<const Tunings*>(state.tuning.get())->of(call);
@@ -44,6 +58,15 @@ CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call
   } catch (const Error& error) {
     throw detail::Refusal(error);
   }
+}
+
+const LinkModel& links_of(const CommunicatorState& state, const Call& call) {
+  return static_cast<const Tunings*>(state.tuning.get())->of(call).links;
+}
+
+void choose_by(CommunicatorState& state, std::shared_ptr<const Tunings> tunings) {
+  forget_choices(state);
+  state.tuning = std::move(tunings);
 }
 
 void forget_choices(CommunicatorState& state) {

@@ -4,8 +4,11 @@
 #include "algorithm.hpp"
 #include "repeatability.hpp"
 #include "transport/communicator_state.hpp"
+#include "tunings.hpp"
 
 #include <chorus/options.hpp>
+
+#include <memory>
 
 namespace chorus {
 
@@ -14,6 +17,10 @@ enum class Form { blocking, request };
 /// Throws detail::Refusal where what was named does not apply.
 [[nodiscard]] detail::CommunicatorState::Choice choose_anew(detail::CommunicatorState& state, const Call& call,
                                                             const CollectiveOptions& options, Form form);
+/// What the phases of an algorithm that was chosen for `call` are chosen by; as long as the communicator has that pace.
+[[nodiscard]] const LinkModel& links_of(const detail::CommunicatorState& state, const Call& call);
+/// From here on algorithms are chosen by `tunings`, until the pace of shared memory is measured again.
+void choose_by(detail::CommunicatorState& state, std::shared_ptr<const Tunings> tunings);
 /// For when the pace of shared memory was measured again.
 void forget_choices(detail::CommunicatorState& state);
 

@@ -78,6 +78,7 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
       algorithm.now(state.transport(), arguments);
       finish(state.transport(), arguments);
     } else {
+      arguments.links = &links_of(state, arguments.call);
       state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
     }
   } catch (...) {

@@ -96,7 +96,7 @@ class LaneCall {
   LaneCall(const InLanes& what, Transport& transport, const Arguments& arguments)
       : what_(what),
         arguments_(arguments),
-        nodes_(transport, arguments.call, has_root() ? arguments.call.root : no_rank),
+        nodes_(transport, arguments, has_root() ? arguments.call.root : no_rank),
         node_(*transport.node()),
         segments_(segments_of(nodes_.whole())),
         is_root_(has_root() && arguments.call.root == transport.rank()),

@@ -3,6 +3,8 @@
 
 #include "base/machine.hpp"
 
+#include <algorithm>
+
 namespace chorus {
 namespace {
 
@@ -18,9 +20,12 @@ LinkModel crowded_model() noexcept {
   return links;
 }
 
+/// Of each message, if they are alike.
+double length_of(const LevelTraffic& level) noexcept { return level.messages > 0 ? level.bytes / level.messages : 0; }
+
 }  // namespace
 
-LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
+LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
   if (pace.known()) {
     links.shared.megabytes_per_second *= pace.best() / pace.streamed;
@@ -30,26 +35,44 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded) noexcept {
       links.long_read_megabytes_per_second = scale * pace.system_long;
     }
   }
+  if (between.known()) {
+    links.network = {between.latency_us, between.megabytes_per_second};
+    links.network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};
+  }
   return links;
 }
 
 double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) const noexcept {
-  // Bytes divided by megabytes a second are microseconds.
   const auto time = [&](const LevelTraffic& level, const Link& link) {
-    return level.messages * link.latency_us + level.bytes / link.megabytes_per_second +
-           level.reduced / reduce_megabytes_per_second;
+    return link.microseconds(level.messages, level.bytes) + level.reduced / reduce_megabytes_per_second;
   };
-  Link messages = problem.nodes > 1 ? network : node;
-  if (problem.nodes > 1) messages.megabytes_per_second /= traffic.lanes > 0 ? traffic.lanes : problem.largest_node;
+  const auto time_of_messages = [&](const LevelTraffic& level) {
+    return time(level, message_link(traffic, problem, length_of(level)));
+  };
   // What a rank keeps of its own passes through its caches, too.
   const double handled = traffic.read.bytes + traffic.shared.bytes;
   const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;
   const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
-  const double hidden = problem.nodes > 1 ? traffic.together * (1 - further_message) : 0;
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
   return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
-         traffic.far / far_megabytes_per_second + time(traffic.messages, messages) + time(traffic.waited, messages) -
-         hidden * messages.latency_us + time(traffic.inside, node) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
+         traffic.far / far_megabytes_per_second + time_of_messages(traffic.messages) +
+         time_of_messages(traffic.waited) - hidden_us(traffic, problem) +
+         time(traffic.inside, node.of(length_of(traffic.inside))) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
+}
+
+Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {
+  if (problem.nodes == 1) return node.of(bytes);
+  const Link alone = network.of(bytes);
+  const int senders = traffic.lanes > 0 ? traffic.lanes : problem.largest_node;
+  if (senders == 1) return alone;
+  const Link by_all = network_by_all ? network_by_all->of(bytes) : alone;
+  return {by_all.latency_us, std::min(alone.megabytes_per_second, by_all.megabytes_per_second / senders)};
+}
+
+double LinkModel::hidden_us(const Traffic& traffic, const Problem& problem) const noexcept {
+  if (problem.nodes == 1) return 0;
+  const Link link = message_link(traffic, problem, length_of(traffic.messages));
+  return traffic.together * (1 - further_message) * link.latency_us;
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

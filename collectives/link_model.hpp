@@ -2,7 +2,11 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "transport/network_pace.hpp"
 #include "transport/pace.hpp"
+
+#include <limits>
+#include <optional>
 
 namespace chorus {
 
@@ -10,6 +14,27 @@ namespace chorus {
 struct Link {
   double latency_us = 0;            ///< of one message or round, in microseconds
   double megabytes_per_second = 0;  ///< 10^6 bytes per second
+
+  [[nodiscard]] double microseconds(double messages, double bytes) const noexcept {
+    return messages * latency_us + bytes / megabytes_per_second;  // bytes over megabytes a second are microseconds
+  }
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// What messages take. MPI sends short ones at once, and others in some other way from a length on.
+struct MessageLink {
+  double latency_us = 0;
+  double megabytes_per_second = 0;
+  double long_from = std::numeric_limits<double>::infinity();  ///< bytes of a message from which on it is long
+  double long_latency_us = 0;
+  double long_megabytes_per_second = 0;
+
+  /// What messages of so many bytes take.
+  [[nodiscard]] Link of(double bytes) const noexcept {
+    return bytes < long_from ? Link{latency_us, megabytes_per_second}
+                             : Link{long_latency_us, long_megabytes_per_second};
+  }
+  friend bool operator==(const MessageLink&, const MessageLink&) = default;
 };
 
 /// The machine in numbers: turns Traffic into time. Written in a tuning file under these names; what is built in was
@@ -24,18 +49,25 @@ struct LinkModel {
   double task_us = 0.15;                                     ///< a round driven as a coroutine, beyond one that is not
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
-  Link node{.latency_us = 1, .megabytes_per_second = 4000};  ///< messages inside a node
-  Link network{.latency_us = 2, .megabytes_per_second = 5000};  ///< messages between nodes
+  MessageLink node{.latency_us = 1, .megabytes_per_second = 4000};     ///< messages inside a node
+  MessageLink network{.latency_us = 2, .megabytes_per_second = 5000};  ///< between nodes, where one rank of each sends
+  /// The same where all ranks of a node send at a time: what each of them waits, and what they send together. None: as
+  /// where one sends.
+  std::optional<MessageLink> network_by_all = {};
   double further_message = 0.6;  ///< of a latency, for a message between nodes beside another one under way
   double reduce_megabytes_per_second = 20000;
 
   /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming,
-  /// and another process's memory is as fast beside it as was measured.
+  /// and another process's memory is as fast beside it as was measured; messages between nodes take what was measured.
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
-  [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false) noexcept;
+  [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {}) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
 
  private:
+  /// What each of the ranks that send takes for a message of so many bytes.
+  [[nodiscard]] Link message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept;
+  /// What the messages of `traffic` do not take that are under way beside others.
+  [[nodiscard]] double hidden_us(const Traffic& traffic, const Problem& problem) const noexcept;
   /// What every algorithm takes on one rank, where it sends nothing: the call, and the copy of the data.
   [[nodiscard]] double alone_us(const Call& call) const noexcept;
 };

@@ -26,12 +26,14 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   problem.smallest_node = problem.largest_node;
   problem.shared = inside;
   problem.slot_bytes = whole.slot_bytes;
+  problem.links = whole.links;
   return problem;
 }
 
 const Algorithm& algorithm_for(const Phase& phase, Problem problem) {
+  static constexpr LinkModel built_in;
   problem.call.count = std::max(problem.call.count, phase.chosen_for);
-  return fastest(problem, LinkModel());
+  return fastest(problem, problem.links != nullptr ? *problem.links : built_in);
 }
 
 /// Adds so many times `traffic` to `sum`.
@@ -78,18 +80,21 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
   return all;
 }
 
-Nodes::Nodes(Transport& transport, const Call& call, int root)
-    : transport_(transport), whole_(chorus::problem_of(call, transport)), root_(root) {
+Nodes::Nodes(Transport& transport, const Arguments& arguments, int root)
+    : transport_(transport), whole_(chorus::problem_of(arguments.call, transport)), root_(root) {
+  whole_.links = arguments.links;
   if (root == no_rank || node_of(root) != number()) return;
   const auto first = ranks().begin() + before(number());
   speaker_ = static_cast<int>(std::find(first, ranks().end(), root) - first);
 }
 
-Nodes::Nodes(Transport& transport, const Call& call, Last /*last*/)
+Nodes::Nodes(Transport& transport, const Arguments& arguments, Last /*last*/)
     : transport_(transport),
-      whole_(chorus::problem_of(call, transport)),
+      whole_(chorus::problem_of(arguments.call, transport)),
       last_(true),
-      speaker_(transport.node()->size() - 1) {}
+      speaker_(transport.node()->size() - 1) {
+  whole_.links = arguments.links;
+}
 
 bool Nodes::equally_large() const noexcept { return whole_.smallest_node == whole_.largest_node; }
 

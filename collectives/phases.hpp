@@ -42,10 +42,10 @@ struct Phase {
 class Nodes {
  public:
   /// The root speaks for its node; where there is none (no_rank), and for other nodes, their first ranks.
-  Nodes(Transport& transport, const Call& call, int root = no_rank);
+  Nodes(Transport& transport, const Arguments& arguments, int root = no_rank);
   /// Their last ranks speak for all nodes.
   struct Last {};
-  Nodes(Transport& transport, const Call& call, Last last);
+  Nodes(Transport& transport, const Arguments& arguments, Last last);
 
   /// Of this rank's node, counted in the order of the nodes' first ranks.
   [[nodiscard]] int number() const noexcept { return node_of(transport_.rank()); }

@@ -39,7 +39,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const std::size_t bytes = arguments.call.bytes();
   const bool own = has_own(arguments.call);
   const bool is_first = transport.node()->rank() == 0;
-  Nodes nodes(transport, arguments.call, Nodes::Last());
+  Nodes nodes(transport, arguments, Nodes::Last());
   const Reduction reduction(arguments);
   const Bytes result(arguments.out, bytes);
   const Scratch before = transport.scratch(bytes);  // what the nodes before this one give

@@ -14,16 +14,52 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace chorus {
 namespace {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t max_ranks = std::numeric_limits<int>::max();
 
 [[noreturn]] void reject(const std::string& why) {
   throw Error(ErrorCode::invalid_environment, fmt::format("the tuning file is not used: {}", why));
+}
+
+// The names of the numbers: those of LinkModel.
+template <class Numbers>
+using Named = std::pair<std::string_view, double Numbers::*>;
+constexpr std::array<Named<LinkModel>, 6> numbers_of_model = {
+    {{"shared_peer_us", &LinkModel::shared_peer_us},
+     {"far_megabytes_per_second", &LinkModel::far_megabytes_per_second},
+     {"long_read_megabytes_per_second", &LinkModel::long_read_megabytes_per_second},
+     {"task_us", &LinkModel::task_us},
+     {"further_message", &LinkModel::further_message},
+     {"reduce_megabytes_per_second", &LinkModel::reduce_megabytes_per_second}}};
+constexpr std::array<std::pair<std::string_view, Link LinkModel::*>, 2> links_of_model = {
+    {{"shared", &LinkModel::shared}, {"read", &LinkModel::read}}};
+constexpr std::array<std::pair<std::string_view, MessageLink LinkModel::*>, 2> message_links_of_model = {
+    {{"node", &LinkModel::node}, {"network", &LinkModel::network}}};
+constexpr std::string_view by_all = "network_by_all";
+constexpr std::array<Named<Link>, 2> numbers_of_link = {
+    {{"latency_us", &Link::latency_us}, {"megabytes_per_second", &Link::megabytes_per_second}}};
+constexpr std::array<Named<MessageLink>, 2> numbers_of_messages = {
+    {{"latency_us", &MessageLink::latency_us}, {"megabytes_per_second", &MessageLink::megabytes_per_second}}};
+constexpr std::array<Named<MessageLink>, 3> numbers_of_long_messages = {
+    {{"long_from", &MessageLink::long_from},
+     {"long_latency_us", &MessageLink::long_latency_us},
+     {"long_megabytes_per_second", &MessageLink::long_megabytes_per_second}}};
+
+template <class... Tables>
+std::vector<std::string_view> names_in(const Tables&... tables) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const auto& table) {
+    for (const auto& [name, member] : table) names.push_back(name);
+  };
+  (add(tables), ...);
+  return names;
 }
 
 /// Every name in `object` must be in `known`.
@@ -60,30 +96,71 @@ std::string text(const Json& object, std::string_view where, const std::string& 
   return found->get<std::string>();
 }
 
+template <class Numbers, class Table>
+void read_numbers(const Json& json, std::string_view where, const Table& table, Numbers& numbers) {
+  for (const auto& [name, member] : table) numbers.*member = positive(json, where, std::string(name));
+}
+
+Link read_link(const Json& json, std::string_view where) {
+  check_names(json, where, names_in(numbers_of_link));
+  Link link;
+  read_numbers(json, where, numbers_of_link, link);
+  return link;
+}
+
+MessageLink read_message_link(const Json& json, std::string_view where) {
+  check_names(json, where, names_in(numbers_of_messages, numbers_of_long_messages));
+  MessageLink link;
+  read_numbers(json, where, numbers_of_messages, link);
+  const bool has_long = std::ranges::any_of(names_in(numbers_of_long_messages),
+                                            [&](std::string_view name) { return json.contains(name); });
+  if (has_long) read_numbers(json, where, numbers_of_long_messages, link);
+  return link;
+}
+
 void read_links(const Json& json, LinkModel& links) {
-  const std::pair<std::string_view, Link*> of_link[] = {
-      {"shared", &links.shared}, {"read", &links.read}, {"node", &links.node}, {"network", &links.network}};
-  const std::pair<std::string_view, double*> of_number[] = {
-      {"shared_peer_us", &links.shared_peer_us},
-      {"far_megabytes_per_second", &links.far_megabytes_per_second},
-      {"long_read_megabytes_per_second", &links.long_read_megabytes_per_second},
-      {"task_us", &links.task_us},
-      {"further_message", &links.further_message},
-      {"reduce_megabytes_per_second", &links.reduce_megabytes_per_second}};
-  std::vector<std::string_view> known;
-  for (const auto& [name, link] : of_link) known.push_back(name);
-  for (const auto& [name, number] : of_number) known.push_back(name);
+  std::vector<std::string_view> known = names_in(links_of_model, message_links_of_model, numbers_of_model);
+  known.push_back(by_all);
   check_names(json, "\"links\"", known);
-  for (const auto& [name, link] : of_link) {
-    const auto found = json.find(name);
-    if (found == json.end()) continue;
-    constexpr std::array<std::string_view, 2> names = {"latency_us", "megabytes_per_second"};
-    check_names(*found, name, names);
-    *link = {positive(*found, name, "latency_us"), positive(*found, name, "megabytes_per_second")};
+  for (const auto& [name, member] : links_of_model) {
+    if (json.contains(name)) links.*member = read_link(json[name], name);
   }
-  for (const auto& [name, number] : of_number) {
-    if (json.contains(name)) *number = positive(json, "\"links\"", std::string(name));
+  for (const auto& [name, member] : message_links_of_model) {
+    if (json.contains(name)) links.*member = read_message_link(json[name], name);
   }
+  if (json.contains(by_all)) {
+    links.network_by_all = read_message_link(json[by_all], by_all);
+  } else if (json.contains("network")) {
+    links.network_by_all.reset();
+  }
+  for (const auto& [name, member] : numbers_of_model) {
+    if (json.contains(name)) links.*member = positive(json, "\"links\"", std::string(name));
+  }
+}
+
+Tuning::Machine read_machine(const Json& json) {
+  constexpr std::string_view where = "\"machine\"";
+  constexpr std::array<std::string_view, 7> names = {"mpi",   "processor",      "cores",  "nodes",
+                                                     "ranks", "ranks_per_node", "crowded"};
+  check_names(json, where, names);
+  Tuning::Machine machine;
+  const std::pair<const char*, std::string*> texts[] = {{"mpi", &machine.site.mpi},
+                                                        {"processor", &machine.site.processor}};
+  for (const auto& [name, value] : texts) {
+    if (json.contains(name)) *value = text(json, where, name);
+  }
+  const std::pair<const char*, int*> counts[] = {{"cores", &machine.site.cores},
+                                                 {"nodes", &machine.nodes},
+                                                 {"ranks", &machine.ranks},
+                                                 {"ranks_per_node", &machine.ranks_per_node}};
+  for (const auto& [name, value] : counts) {
+    if (json.contains(name)) *value = static_cast<int>(std::min(count(json, where, name, 1), max_ranks));
+  }
+  if (const auto crowded = json.find("crowded"); crowded != json.end()) {
+    if (!crowded->is_boolean()) reject(fmt::format("\"crowded\" in {} must be true or false", where));
+    machine.crowded = crowded->get<bool>();
+  }
+  return machine;
 }
 
 /// "auto" is a measurement of what the library chose: it says nothing about an algorithm, but chorus-bench writes it.
@@ -119,10 +196,50 @@ std::size_t benchmark_bytes(const Problem& problem) {
   return whole_input ? bytes * static_cast<std::size_t>(problem.ranks) : bytes;
 }
 
+template <class Numbers, class Table>
+void write_numbers(OrderedJson& json, const Table& table, const Numbers& numbers) {
+  for (const auto& [name, member] : table) json[name] = numbers.*member;
+}
+
+OrderedJson json_of(const MessageLink& link) {
+  OrderedJson json;
+  write_numbers(json, numbers_of_messages, link);
+  if (std::isfinite(link.long_from)) write_numbers(json, numbers_of_long_messages, link);
+  return json;
+}
+
+/// Of `links` what is not as it is in `built_in`.
+OrderedJson json_of(const LinkModel& links, const LinkModel& built_in) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [name, member] : links_of_model) {
+    if (links.*member != built_in.*member) write_numbers(json[name], numbers_of_link, links.*member);
+  }
+  for (const auto& [name, member] : message_links_of_model) {
+    if (links.*member != built_in.*member) json[name] = json_of(links.*member);
+  }
+  if (links.network_by_all) json[by_all] = json_of(*links.network_by_all);
+  for (const auto& [name, member] : numbers_of_model) {
+    if (links.*member != built_in.*member) json[name] = links.*member;
+  }
+  return json;
+}
+
+OrderedJson json_of(const Tuning::Machine& machine) {
+  OrderedJson json;
+  if (!machine.site.mpi.empty()) json["mpi"] = machine.site.mpi;
+  if (!machine.site.processor.empty()) json["processor"] = machine.site.processor;
+  if (machine.site.cores > 0) json["cores"] = machine.site.cores;
+  if (machine.nodes > 0) json["nodes"] = machine.nodes;
+  if (machine.ranks > 0) json["ranks"] = machine.ranks;
+  if (machine.ranks_per_node > 0) json["ranks_per_node"] = machine.ranks_per_node;
+  if (machine.crowded) json["crowded"] = *machine.crowded;
+  return json;
+}
+
 }  // namespace
 
-Tuning Tuning::parse(const std::string& text, const LinkModel& links) {
-  Tuning tuning{.links = links, .measured = {}};
+Tuning Tuning::parse(const std::string& text, const LinkModel& links, bool crowded) {
+  Tuning tuning{.links = links, .measured = {}, .machine = {}};
   if (text.empty()) return tuning;
   Json json;
   try {
@@ -131,17 +248,41 @@ Tuning Tuning::parse(const std::string& text, const LinkModel& links) {
     const std::string_view message = error.what();  // "[json.exception...] parse error at line 1, column 2: ..."
     reject(std::string(message.substr(std::min(message.size(), message.find(']') + 2))));
   }
-  constexpr std::array<std::string_view, 3> names = {"schema", "links", "measured"};
+  constexpr std::array<std::string_view, 4> names = {"schema", "machine", "links", "measured"};
   check_names(json, "the file", names);
   if (!json.contains("schema")) reject("\"schema\" is missing in the file");
   if (json["schema"] != 1) reject("\"schema\" must be 1");
-  if (json.contains("links")) read_links(json["links"], tuning.links);
+  if (json.contains("machine")) tuning.machine = read_machine(json["machine"]);
+  LinkModel of_file = links;
+  if (json.contains("links")) read_links(json["links"], of_file);
+  if (tuning.machine.crowded.value_or(crowded) == crowded) tuning.links = of_file;
   const Json measured = json.value("measured", Json::array());
   if (!measured.is_array()) reject("\"measured\" must be an array");
   for (std::size_t index = 0; index < measured.size(); ++index) {
     tuning.measured.push_back(read_measured(measured[index], index));
   }
   return tuning;
+}
+
+std::string Tuning::to_json() const {
+  OrderedJson json = {{"schema", 1}};
+  if (const OrderedJson of_machine = json_of(machine); !of_machine.empty()) json["machine"] = of_machine;
+  const OrderedJson of_links = json_of(links, LinkModel::of({}, machine.crowded.value_or(false)));
+  if (!of_links.empty()) json["links"] = of_links;
+  OrderedJson rows = OrderedJson::array();
+  for (const Measured& row : measured) {
+    rows.push_back({{"collective", name(row.collective)},
+                    {"algorithm", row.algorithm},
+                    {"ranks", row.ranks},
+                    {"bytes", row.bytes},
+                    {"median_us", row.median_us}});
+  }
+  std::string text = json.dump(1, ' ', false, OrderedJson::error_handler_t::replace);
+  if (rows.empty()) return text + "\n";
+  text.resize(text.find_last_of('\n'));  // each row on a line of its own
+  const char* separator = ",\n \"measured\": [\n  ";
+  for (const OrderedJson& row : rows) text += std::exchange(separator, ",\n  ") + row.dump();
+  return text + "\n ]\n}\n";
 }
 
 std::optional<double> Tuning::microseconds(const Problem& problem, std::string_view algorithm) const {

@@ -25,7 +25,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call);
+  Nodes nodes(transport, arguments);
   const std::size_t count = arguments.call.count;
   const std::size_t block = arguments.call.bytes();
   const auto ranks = static_cast<std::size_t>(transport.size());

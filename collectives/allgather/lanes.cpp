@@ -42,7 +42,7 @@ class LaneCall {
  public:
   LaneCall(Transport& transport, const Arguments& arguments)
       : arguments_(arguments),
-        nodes_(transport, arguments.call),
+        nodes_(transport, arguments),
         own_(arguments.in +
              (arguments.in == arguments.out ? static_cast<std::size_t>(transport.rank()) * arguments.call.bytes() : 0)),
         segments_(segments_of(nodes_.whole())),

@@ -66,7 +66,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call);
+  Nodes nodes(transport, arguments);
   const Packed packed(nodes, arguments.out_sections);
   const std::size_t element = arguments.call.element_bytes();
   const Scratch all = transport.scratch(packed.bytes());

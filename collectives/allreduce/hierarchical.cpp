@@ -23,7 +23,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call);
+  Nodes nodes(transport, arguments);
   const std::size_t count = arguments.call.count;
   Arguments reduced = arguments;
   if (!nodes.speaks()) reduced.out = nullptr;

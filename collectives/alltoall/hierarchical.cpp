@@ -70,7 +70,7 @@ Task<> exchange(Nodes& nodes, const Call& call, const std::byte* sent, std::byte
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call);
+  Nodes nodes(transport, arguments);
   const std::size_t block = arguments.call.bytes();
   const std::size_t all = static_cast<std::size_t>(transport.size()) * arguments.call.count;
   const auto node = static_cast<std::size_t>(transport.node()->size());

@@ -40,7 +40,7 @@ void transpose(std::byte* out, const std::byte* in, std::size_t rows, std::size_
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call);
+  Nodes nodes(transport, arguments);
   const std::size_t count = arguments.call.count;
   const std::size_t block = arguments.call.bytes();
   const std::size_t many = nodes.sizes().size();

@@ -15,7 +15,7 @@ constexpr Phase between{Phase::Where::between, Collective::barrier};
 Traffic traffic(const Problem& problem) { return traffic_of(problem, {inside, between, inside}); }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call);
+  Nodes nodes(transport, arguments);
   co_await nodes.run(inside, arguments);
   if (nodes.speaks()) co_await nodes.run(between, arguments);
   co_await nodes.run(inside, arguments);

@@ -18,7 +18,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments.call, arguments.call.root);
+  Nodes nodes(transport, arguments, arguments.call.root);
   if (nodes.speaks()) co_await nodes.run(between(arguments.call.count), arguments);
   co_await nodes.run(inside(arguments.call.count), arguments);
 }

@@ -21,7 +21,7 @@ Traffic traffic(const Problem& problem) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   const bool is_root = transport.rank() == arguments.call.root;
-  Nodes nodes(transport, arguments.call, arguments.call.root);
+  Nodes nodes(transport, arguments, arguments.call.root);
   const Scratch scratch = transport.scratch(nodes.speaks() && !is_root ? arguments.call.bytes() : 0);
   Arguments of_node = arguments;
   of_node.out = !nodes.speaks() ? nullptr : is_root ? arguments.out : scratch.data();

@@ -49,7 +49,7 @@ class LaneCall {
  public:
   LaneCall(Transport& transport, const Arguments& arguments)
       : arguments_(arguments),
-        nodes_(transport, arguments.call),
+        nodes_(transport, arguments),
         segments_(segments_of(nodes_.whole())),
         lane_(transport.scratch(2 * lane_bytes())),
         packed_(transport.scratch(is_packed() ? static_cast<std::size_t>(nodes_.lanes()) * arguments.call.bytes() : 0)),

@@ -15,8 +15,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -130,7 +128,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_NODE_RANKS",
      [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
     {"CHORUS_DOMAINS", [](Settings& s, auto variable, auto value) { s.domains = parse_domains(variable, value); }},
-    {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning_file = value; }},
+    {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning.path = value; }},
     {"CHORUS_CHECK", set_compare},
     {"CHORUS_DETERMINISTIC",
      [](Settings& s, auto variable, auto value) { s.deterministic = parse_switch(variable, value); }},
@@ -180,14 +178,15 @@ Settings Settings::parse(const char* const* environment) {
 
 Settings Settings::of_this_process() {
   Settings settings = parse(environ);
-  if (settings.tuning_file.empty()) return settings;
-  std::ifstream file(settings.tuning_file);
-  file.peek();  // a folder can be opened, but not read
-  if (file) settings.tuning.assign(std::istreambuf_iterator<char>(file), {});
-  if (settings.tuning.empty()) {
-    reject("CHORUS_TUNING_FILE", settings.tuning_file,
-           "the file is empty or cannot be read; name one that rank 0 can read");
+  TuningFile& tuning = settings.tuning;
+  tuning.installed = tuning.path.empty();
+  if (tuning.installed) tuning.path = installed_tuning_file();
+  tuning.text = contents_of(tuning.path);
+  if (!tuning.text.empty()) return settings;
+  if (!tuning.installed) {
+    reject("CHORUS_TUNING_FILE", tuning.path, "the file is empty or cannot be read; name one that rank 0 can read");
   }
+  tuning = {};
   return settings;
 }
 
@@ -200,7 +199,12 @@ std::string Settings::to_json() const {
                                {"single_copy", single_copy},
                                {"node_ranks", node_ranks},
                                {"domains", domains},
-                               {"tuning", tuning},
+                               {"tuning_path", tuning.path},
+                               {"tuning_text", tuning.text},
+                               {"tuning_installed", tuning.installed},
+                               {"mpi", tuning.here.mpi},
+                               {"processor", tuning.here.processor},
+                               {"cores", tuning.here.cores},
                                {"compare", compare},
                                {"deterministic", deterministic},
                                {"reproducible", reproducible},
@@ -220,7 +224,12 @@ Settings Settings::from_json(const std::string& text) {
   json.at("single_copy").get_to(settings.single_copy);
   json.at("node_ranks").get_to(settings.node_ranks);
   json.at("domains").get_to(settings.domains);
-  json.at("tuning").get_to(settings.tuning);
+  json.at("tuning_path").get_to(settings.tuning.path);
+  json.at("tuning_text").get_to(settings.tuning.text);
+  json.at("tuning_installed").get_to(settings.tuning.installed);
+  json.at("mpi").get_to(settings.tuning.here.mpi);
+  json.at("processor").get_to(settings.tuning.here.processor);
+  json.at("cores").get_to(settings.tuning.here.cores);
   json.at("compare").get_to(settings.compare);
   json.at("deterministic").get_to(settings.deterministic);
   json.at("reproducible").get_to(settings.reproducible);

@@ -3,6 +3,7 @@
 
 #include "base/call.hpp"
 #include "base/machine.hpp"
+#include "base/tuning_file.hpp"
 
 #include <array>
 #include <chrono>
@@ -26,8 +27,7 @@ struct Settings {
   bool single_copy = true;   ///< CHORUS_SINGLE_COPY=0: ranks do not read each other's processes
   int node_ranks = 0;        ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks; zero: as it is
   std::vector<int> domains;  ///< CHORUS_DOMAINS=8x4x2: pretend that nodes are divided so, from the inside out
-  std::string tuning_file;   ///< CHORUS_TUNING_FILE: its path
-  std::string tuning;        ///< what is written in that file; read where the settings are first used
+  TuningFile tuning;         ///< CHORUS_TUNING_FILE, or that of the installation
   bool compare = false;      ///< CHORUS_CHECK=collective: compare the calls of all ranks, not of those of a node alone
   bool deterministic = false;  ///< CHORUS_DETERMINISTIC=1: the same bits on every run
   bool reproducible = false;   ///< CHORUS_REPRODUCIBLE=1: and for every order of the ranks, for sums of floats
@@ -38,7 +38,7 @@ struct Settings {
   [[nodiscard]] static Settings parse(const char* const* environment);
 
   /// Those of this process's environment, with what is written in the tuning file. Throws Error{invalid_environment}
-  /// also where that cannot be read.
+  /// also where the one that it names cannot be read.
   [[nodiscard]] static Settings of_this_process();
 
   /// For the way to the other ranks.

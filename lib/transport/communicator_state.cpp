@@ -39,10 +39,20 @@ Task<> CommunicatorState::set_up() {
   crowded_ = shared.crowded;
   if (shared.memory) shared.memory->set_pace(shared.pace);
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
+  if (shared.asks_for_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
   ready_ = true;
   if (settings_.log && transport_->rank() == 0) {
     for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);
   }
+}
+
+Task<> CommunicatorState::learn_network(NetworkPace known) {
+  network_ = known.known() ? known : co_await measure_network(*transport_);
+  remember_network(network_);
+  notes_.push_back(fmt::format(
+      "messages between nodes: {:.1f} us and {:.0f} MB/s; where all ranks of a node send: {:.1f} us and {:.0f} MB/s",
+      network_.latency_us, network_.megabytes_per_second, network_.by_all_latency_us,
+      network_.by_all_megabytes_per_second));
 }
 
 void CommunicatorState::cancel_parked(const std::exception_ptr& error) {

@@ -8,6 +8,7 @@
 #include "task/wait.hpp"
 #include "transport/entrance.hpp"
 #include "transport/mismatch_report.hpp"
+#include "transport/network_pace.hpp"
 #include "transport/shared_group.hpp"
 #include "transport/transport.hpp"
 
@@ -45,6 +46,8 @@ class Peers {
     std::unique_ptr<SharedGroup> memory;  ///< of this rank's node; null where it has none
     Native* native = nullptr;
     Pace pace;                       ///< of the shared memory, the same on every rank
+    NetworkPace network;             ///< as some rank remembers it, the same on every rank
+    bool asks_for_network = false;   ///< where no rank remembers it, it is to be measured
     bool crowded = false;            ///< a machine has more ranks than cores; the same on every rank
     Settings settings;               ///< those of rank 0
     std::vector<std::string> notes;  ///< what was decided and why, for the log
@@ -111,6 +114,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] std::uint32_t paces() const noexcept {
     return transport_->shared() != nullptr ? transport_->shared()->paces() : 0;
   }
+  /// Unknown where all ranks are on one node, or a tuning file says it.
+  [[nodiscard]] const NetworkPace& network() const noexcept { return network_; }
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
@@ -232,6 +237,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Moves what is parked beside the operations of this communicator, and what this thread has parked on others. True
   /// where there is anything.
   bool drive_others();
+  /// The network's pace, as another communicator has measured it, or measured here.
+  Task<> learn_network(NetworkPace known);
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place);
   /// Drives what is parked until `finished`; where waiting has become pointless, gives all of it the exception.
   template <class Finished>
@@ -272,6 +279,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::shared_ptr<Entrance> entrance_;
   Settings settings_;
   Pace pace_;
+  NetworkPace network_;
   bool crowded_ = false;
   std::vector<std::string> notes_;
   OperationQueue queue_;

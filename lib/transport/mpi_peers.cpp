@@ -6,6 +6,7 @@
 #include "transport/launch_line.hpp"
 #include "transport/mpi_runtime.hpp"
 #include "transport/shared_group.hpp"
+#include "transport/site.hpp"
 
 #include <chorus/environment.hpp>
 
@@ -30,7 +31,9 @@ constexpr std::string_view error_mark = "!";  // starts a text that is no JSON
 /// The settings of this process as JSON; or what is wrong with them.
 std::string settings_text() {
   try {
-    return Settings::of_this_process().to_json();
+    Settings settings = Settings::of_this_process();
+    if (!settings.tuning.text.empty()) settings.tuning.here = this_site();
+    return settings.to_json();
   } catch (const Error& error) {
     return std::string(error_mark) + error.message();
   }
@@ -141,6 +144,9 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
     shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
   }
   remember_pace(shared.pace);
+  shared.asks_for_network = !shared.settings.tuning.gives("network");
+  const auto measured = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.network.known(); });
+  if (measured != records_.end()) shared.network = measured->network;
   shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
                             : shared.settings.single_copy
                                 ? "no single copy: the system lets no rank read another's memory"

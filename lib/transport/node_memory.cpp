@@ -67,6 +67,7 @@ PeerRecord this_rank() {
   record.binding = current_binding(this_machine());
   record.launched_here = launched_here();
   record.pace = remembered_pace();
+  record.network = remembered_network();
   gethostname(record.host.data(), record.host.size() - 1);
   return record;
 }

@@ -3,6 +3,7 @@
 
 #include "base/settings.hpp"
 #include "topology/binding.hpp"
+#include "transport/network_pace.hpp"
 #include "transport/pace.hpp"
 #include "transport/process.hpp"
 #include "transport/process_reading.hpp"
@@ -26,7 +27,8 @@ struct PeerRecord {
   Binding binding;
   std::int32_t launched_here = 0;  ///< ranks on this node by the launcher's word; 0: it says nothing
   std::array<char, 64> host{};
-  Pace pace;  ///< as this rank remembers it
+  Pace pace;            ///< as this rank remembers it
+  NetworkPace network;  ///< likewise
   SegmentAddress segment;
   std::uint64_t region = 0;        ///< offset of this rank's region in its segment
   std::int32_t no_segment = 0;     ///< errno where the system refused a named one ...

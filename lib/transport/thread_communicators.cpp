@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/thread_communicators.hpp>
 
+#include "transport/site.hpp"
 #include "transport/threads.hpp"
 
 #include <chorus/error.hpp>
@@ -14,7 +15,9 @@ namespace {
 
 Settings settings_here() {
   try {
-    return Settings::of_this_process();
+    Settings settings = Settings::of_this_process();
+    if (!settings.tuning.text.empty()) settings.tuning.here = this_machine_as_site();
+    return settings;
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("thread_communicators: {}", error.message()));
   }

@@ -44,8 +44,7 @@ TEST(Settings, WithoutVariablesAreTheDefaults) {
   EXPECT_EQ(settings.shared_memory, SharedMemory::automatic);
   EXPECT_EQ(settings.node_ranks, 0);
   EXPECT_TRUE(settings.domains.empty());
-  EXPECT_EQ(settings.tuning_file, "");
-  EXPECT_EQ(settings.tuning, "");
+  EXPECT_EQ(settings.tuning, TuningFile());
   EXPECT_FALSE(settings.deterministic);
   EXPECT_FALSE(settings.reproducible);
   EXPECT_FALSE(settings.log);
@@ -77,7 +76,7 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_FALSE(settings.single_copy);
   EXPECT_EQ(settings.node_ranks, 3);
   EXPECT_EQ(settings.domains, (std::vector<int>{8, 4, 2}));
-  EXPECT_EQ(settings.tuning_file, "/a=b");
+  EXPECT_EQ(settings.tuning.path, "/a=b");
   EXPECT_TRUE(settings.deterministic);
   EXPECT_TRUE(settings.reproducible);
   EXPECT_TRUE(settings.log);
@@ -169,7 +168,10 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
                              "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_SINGLE_COPY=0",
                              "CHORUS_NODE_RANKS=5", "CHORUS_DOMAINS=2x3", "CHORUS_LOG=info", "CHORUS_CHECK=collective",
                              "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
-  settings.tuning = "{\"schema\": 1}\n\t\"\\ \xC3\xA4";
+  settings.tuning = {.path = "/a",
+                     .text = "{\"schema\": 1}\n\t\"\\ \xC3\xA4",
+                     .installed = true,
+                     .here = {.mpi = "MPI 1", .processor = "a processor", .cores = 7}};
   const Settings other = Settings::from_json(settings.to_json());
   EXPECT_EQ(other.algorithm, settings.algorithm);
   EXPECT_EQ(other.timeout, settings.timeout);
@@ -188,10 +190,10 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
 
 TEST(Settings, TravelEvenIfTheyAreNotUtf8) {
   Settings settings = parse({"CHORUS_ALLREDUCE=ri\xFFng"});
-  settings.tuning = "{\xC3";
+  settings.tuning.text = "{\xC3";
   const Settings other = Settings::from_json(settings.to_json());
   EXPECT_NE(other.algorithm[static_cast<int>(Collective::allreduce)], "ring");
-  EXPECT_TRUE(other.tuning.starts_with("{") && other.tuning.size() > 1) << other.tuning;
+  EXPECT_TRUE(other.tuning.text.starts_with("{") && other.tuning.text.size() > 1) << other.tuning.text;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "choose.hpp"
+#include "tunings.hpp"
 
 #include "base/names.hpp"
 
@@ -118,8 +119,8 @@ TEST(Choose, RefusesAnEnvironmentThatNamesNoAlgorithm) {
 }
 
 TEST(Choose, TakesNothingForDeterministicCallsThatAnotherRunWouldMeasureAnew) {
-  const Tunings slow("", {.cached = 1, .streamed = 1}, false);
-  const Tunings fast("", {.cached = 20, .streamed = 1}, false);
+  const Tunings slow({}, {.cached = 1, .streamed = 1}, {}, false);
+  const Tunings fast({}, {.cached = 20, .streamed = 1}, {}, false);
   bool pace_matters = false;
   for (const Collective collective : {Collective::reduce, Collective::allreduce, Collective::reduce_scatter_block}) {
     for (std::size_t count = 1; count <= 1U << 24U; count *= 2) {
@@ -250,6 +251,53 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0)
       << "inside a node a message takes its time to be sent and taken";
   EXPECT_EQ(links.microseconds({}, problem), 0);
+}
+
+TEST(LinkModel, TakesLongMessagesByTheirOwnNumbers) {
+  LinkModel links;
+  links.node = {.latency_us = 1,
+                .megabytes_per_second = 100,
+                .long_from = 1000,
+                .long_latency_us = 10,
+                .long_megabytes_per_second = 1000};
+  const Problem problem = on_one_node(Collective::allreduce, 1, 4);
+  const auto time = [&](double messages, double bytes) {
+    return links.microseconds({.shared = {}, .messages = {.messages = messages, .bytes = bytes}}, problem);
+  };
+  EXPECT_DOUBLE_EQ(time(4, 3600), 4 * 1 + 3600 / 100.0) << "of 900 bytes each";
+  EXPECT_DOUBLE_EQ(time(3, 3600), 3 * 10 + 3600 / 1000.0) << "of 1200 bytes each";
+}
+
+TEST(LinkModel, LetsNoRankOfANodeSendMoreThanItsShareOfWhatAllSend) {
+  LinkModel links;
+  links.network = {.latency_us = 1, .megabytes_per_second = 100};
+  links.network_by_all = {.latency_us = 5, .megabytes_per_second = 300};
+  Problem problem = across_nodes(Collective::allreduce, 1, 8, 2);
+  Traffic traffic{.shared = {}, .messages = {.messages = 2, .bytes = 1000}};
+  problem.largest_node = 4;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 2 * 5 + 1000 / 75.0);
+  problem.largest_node = 2;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 2 * 5 + 1000 / 100.0) << "no more than one rank can send";
+  traffic.lanes = 1;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 2 * 1 + 1000 / 100.0);
+}
+
+TEST(LinkModel, ReachesThePhasesOfHierarchicalAlgorithms) {
+  const std::span<const Algorithm* const> all = algorithms(Collective::allreduce);
+  const Algorithm& hierarchical = **std::ranges::find(all, "hierarchical", &Algorithm::name);
+  Problem problem = across_nodes(Collective::allreduce, 1U << 18U, 16, 8);
+  problem.largest_node = 2;
+  problem.slot_bytes = 65536;
+  const auto messages = [&](const Link& network) {
+    LinkModel links;
+    links.network = {.latency_us = network.latency_us, .megabytes_per_second = network.megabytes_per_second};
+    problem.links = &links;
+    return hierarchical.traffic(problem).messages;
+  };
+  const LevelTraffic slow_to_begin = messages({.latency_us = 1e6, .megabytes_per_second = 1e6});
+  const LevelTraffic slow_to_send = messages({.latency_us = 1e-3, .megabytes_per_second = 1});
+  EXPECT_LT(slow_to_begin.messages, slow_to_send.messages);
+  EXPECT_GT(slow_to_begin.bytes, slow_to_send.bytes);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuning.hpp"
+#include "tunings.hpp"
 
 #include <chorus/error.hpp>
 
@@ -57,6 +57,144 @@ TEST(Tuning, ReadsEveryNumber) {
   EXPECT_EQ(tuning.links.task_us, 8);
   EXPECT_EQ(tuning.links.reduce_megabytes_per_second, 9);
   EXPECT_EQ(tuning.links.further_message, 0.5);
+}
+
+TEST(Tuning, ReadsWhatLongMessagesTakeAndThoseOfAllRanksOfANode) {
+  const Tuning tuning = Tuning::parse(of_links(R"({
+    "node": {"latency_us": 1, "megabytes_per_second": 2, "long_from": 4096, "long_latency_us": 3,
+             "long_megabytes_per_second": 4},
+    "network": {"latency_us": 5, "megabytes_per_second": 6},
+    "network_by_all": {"latency_us": 7, "megabytes_per_second": 8}})"));
+  EXPECT_EQ(tuning.links.node.of(4095), (Link{1, 2}));
+  EXPECT_EQ(tuning.links.node.of(4096), (Link{3, 4}));
+  EXPECT_EQ(tuning.links.network.of(1e12), (Link{5, 6}));
+  EXPECT_EQ(tuning.links.network_by_all, (MessageLink{.latency_us = 7, .megabytes_per_second = 8}));
+}
+
+TEST(Tuning, TakesTheNetworkOfTheFileForThatOfAllRanksToo) {
+  LinkModel measured;
+  measured.network_by_all = {.latency_us = 100, .megabytes_per_second = 100};
+  const std::string network = R"({"network": {"latency_us": 5, "megabytes_per_second": 6}})";
+  EXPECT_EQ(Tuning::parse(of_links(network), measured).links.network_by_all, std::nullopt);
+  EXPECT_EQ(Tuning::parse(of_links("{}"), measured).links.network_by_all, measured.network_by_all);
+}
+
+constexpr const char* machine = R"({"schema": 1, "machine": {"mpi": "MPI 1", "processor": "a processor", "cores": 8,
+  "nodes": 2, "ranks": 6, "ranks_per_node": 4, "crowded": true}, "links": {"task_us": 3}})";
+
+TEST(Tuning, ReadsWhereItWasMeasured) {
+  const Tuning::Machine read = Tuning::parse(machine).machine;
+  EXPECT_EQ(read.site, (Site{.mpi = "MPI 1", .processor = "a processor", .cores = 8}));
+  EXPECT_EQ(read.nodes, 2);
+  EXPECT_EQ(read.ranks, 6);
+  EXPECT_EQ(read.ranks_per_node, 4);
+  EXPECT_EQ(read.crowded, true);
+}
+
+TEST(Tuning, TakesTheLinksOfRanksThatShareCoresForSuchAlone) {
+  EXPECT_EQ(Tuning::parse(machine, {}, true).links.task_us, 3);
+  EXPECT_EQ(Tuning::parse(machine, {}, false).links.task_us, LinkModel().task_us);
+}
+
+TEST(Tuning, RejectsAMachineThatIsNone) {
+  const auto of_machine = [](const std::string& text) { return R"({"schema": 1, "machine": )" + text + "}"; };
+  EXPECT_EQ(rejection(of_machine("7")), "\"machine\" must be an object");
+  EXPECT_EQ(rejection(of_machine(R"({"mpi": 1})")), "\"mpi\" in \"machine\" must be a text");
+  EXPECT_EQ(rejection(of_machine(R"({"cores": 0})")), "\"cores\" in \"machine\" must be a whole number, 1 or more");
+  EXPECT_EQ(rejection(of_machine(R"({"crowded": 1})")), "\"crowded\" in \"machine\" must be true or false");
+  EXPECT_THAT(rejection(of_machine(R"({"procesor": ""})")),
+              StartsWith("unknown name \"procesor\" in \"machine\"; did you mean \"processor\"? There are "));
+}
+
+TEST(Tuning, ReadsWhatItHasWritten) {
+  Tuning tuning;
+  tuning.machine = {{"MPI 1", "a \"processor\"", 8}, 2, 6, 4, false};
+  tuning.links.shared = {0.3, 123456.789};
+  tuning.links.node = {.latency_us = 1.5,
+                       .megabytes_per_second = 2,
+                       .long_from = 4096,
+                       .long_latency_us = 4,
+                       .long_megabytes_per_second = 5};
+  tuning.links.network.latency_us = 1.0 / 3;
+  tuning.links.network_by_all = {.latency_us = 7, .megabytes_per_second = 8};
+  tuning.links.reduce_megabytes_per_second = 9;
+  tuning.measured = {{Collective::bcast, "line", 6, 8, 0.25}, {Collective::allreduce, "ring", 6, 1U << 22U, 4321.5}};
+  const Tuning read = Tuning::parse(tuning.to_json());
+  EXPECT_EQ(read.to_json(), tuning.to_json());
+  EXPECT_EQ(read.machine.site, tuning.machine.site);
+  EXPECT_EQ(read.links.shared, tuning.links.shared);
+  EXPECT_EQ(read.links.node, tuning.links.node);
+  EXPECT_EQ(read.links.network, tuning.links.network);
+  EXPECT_EQ(read.links.network_by_all, tuning.links.network_by_all);
+  EXPECT_EQ(read.links.reduce_megabytes_per_second, 9);
+  ASSERT_EQ(read.measured.size(), 2U);
+  EXPECT_EQ(read.measured[1].algorithm, "ring");
+  EXPECT_EQ(read.measured[1].bytes, 1U << 22U);
+  EXPECT_EQ(read.measured[1].median_us, 4321.5);
+}
+
+TEST(Tuning, WritesNothingThatIsBuiltIn) {
+  EXPECT_EQ(Tuning().to_json(), "{\n \"schema\": 1\n}\n");
+  Tuning tuning;
+  tuning.links.task_us = 3;
+  EXPECT_THAT(tuning.to_json(), testing::Not(HasSubstr("network")));
+}
+
+constexpr Pace no_pace = {};
+constexpr NetworkPace no_network = {};
+
+/// What is said of a file of such a text that the user has named; empty where it is used.
+std::string refusal(const std::string& text, const Site& here) {
+  try {
+    const Tunings tunings({.path = "/a", .text = text, .installed = false, .here = here}, no_pace, no_network, true);
+    EXPECT_EQ(tunings.warning(), "");
+    EXPECT_EQ(tunings.of({}).links.task_us, 3);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_environment);
+    return error.message();
+  }
+}
+
+TEST(Tunings, RefuseAFileOfAnotherMachineOrMpi) {
+  EXPECT_EQ(refusal(machine, {"MPI 1", "a processor", 8}), "");
+  EXPECT_EQ(
+      refusal(machine, {"MPI 2", "a processor", 8}),
+      "the tuning file /a is not used: it was measured with MPI 1, and this is MPI 2; make one here with chorus-tune");
+  EXPECT_THAT(refusal(machine, {"MPI 1", "another one", 8}), HasSubstr("measured on a processor, and this is another"));
+  EXPECT_THAT(refusal(machine, {"MPI 1", "a processor", 9}), HasSubstr("machines of 8 cores, and this is one of 9;"));
+}
+
+TEST(Tunings, CompareNothingThatIsNotKnown) {
+  EXPECT_EQ(refusal(machine, {}), "") << "threads use no MPI";
+  EXPECT_EQ(refusal(R"({"schema": 1, "links": {"task_us": 3}})", {"MPI 2", "another one", 9}), "") << "by hand";
+}
+
+TEST(Tunings, NameTheFileThatIsBroken) {
+  EXPECT_THAT(refusal("{", {}), StartsWith("the tuning file /a is not used: parse error at line 1, column 2"));
+}
+
+TEST(Tunings, GoOnWithoutTheFileOfAnInstallationAndWarn) {
+  for (const std::string text : {machine, "{"}) {
+    const Tunings tunings({.path = "/a", .text = text, .installed = true, .here = {"MPI 2", "", 0}}, no_pace,
+                          no_network, true);
+    EXPECT_THAT(tunings.warning(), StartsWith("the tuning file /a is not used: "));
+    EXPECT_THAT(tunings.warning(), HasSubstr("; or remove it, or name another one by CHORUS_TUNING_FILE"));
+    EXPECT_EQ(tunings.of({}).links.task_us, LinkModel().task_us);
+  }
+}
+
+TEST(Tunings, TakeTheNetworkThatWasMeasuredUnlessTheFileSaysIt) {
+  const NetworkPace network = {50, 100, 80, 200};
+  const std::string file = R"({"schema": 1, "links": {"network": {"latency_us": 5, "megabytes_per_second": 6}}})";
+  const auto links = [&](const std::string& text, Repeatability repeatability) {
+    const Tunings tunings({.path = {}, .text = text, .installed = false, .here = {}}, no_pace, network, false);
+    return tunings.of({.repeatability = repeatability}).links;
+  };
+  EXPECT_EQ(links("", Repeatability::none).network.of(8), (Link{50, 100}));
+  EXPECT_EQ(links("", Repeatability::none).network_by_all->of(8), (Link{80, 200}));
+  EXPECT_EQ(links(file, Repeatability::none).network.of(8), (Link{5, 6}));
+  EXPECT_EQ(links("", Repeatability::deterministic).network, LinkModel().network) << "another run would measure anew";
 }
 
 TEST(Tuning, KeepsTheBuiltInOfWhatIsLeftOut) {

@@ -19,8 +19,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                     .shared = true,
                     .slot_bytes = 65536,
                     .native = true};
-    for (const int nodes : {1, 4}) {
+    fuzz::require(Tuning::parse(tuning.to_json()).to_json() == tuning.to_json(), "another one than was written");
+    for (const int nodes : {1, 2, 4}) {
       problem.nodes = nodes;
+      problem.largest_node = problem.ranks / nodes;
       problem.shared = nodes == 1;
       fuzz::require(choose(problem, {}, tuning).algorithm->applies(problem), "an algorithm that does not apply");
     }

@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "repeatability.hpp"
 #include "transport/communicator_state.hpp"
+#include "tunings.hpp"
 #include "words.hpp"
 
 #include <chorus/barrier.hpp>
@@ -80,7 +81,7 @@ void run(const Communicator& world, const Options& options) {
   const Problem problem =
       options.ranks > 0 ? imagined(call, options, state.settings()) : problem_of(call, state.transport());
   const std::string& wish = state.settings().algorithm[static_cast<std::size_t>(collective)];
-  const Tunings tunings(state.settings().tuning, state.pace(), options.ranks == 0 && state.crowded());
+  const Tunings tunings(state.settings().tuning, state.pace(), state.network(), options.ranks == 0 && state.crowded());
   show(problem, choose(problem, {.option = {}, .environment = wish}, tunings.of(call)));
 }
 

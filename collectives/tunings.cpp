@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tunings.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+/// As the message of an Error of Tuning::parse begins.
+constexpr std::string_view subject = "the tuning file";
+
+/// What keeps numbers of `measured` from being used at `here`; empty where nothing does.
+std::string difference(const Site& measured, const Site& here) {
+  constexpr const char* text = "it was measured {}, and this is {}; make one here with chorus-tune";
+  if (!measured.mpi.empty() && !here.mpi.empty() && measured.mpi != here.mpi) {
+    return fmt::format(text, "with " + measured.mpi, here.mpi);
+  }
+  if (!measured.processor.empty() && !here.processor.empty() && measured.processor != here.processor) {
+    return fmt::format(text, "on " + measured.processor, here.processor);
+  }
+  if (measured.cores > 0 && here.cores > 0 && measured.cores != here.cores) {
+    return fmt::format(text, fmt::format("on machines of {} cores", measured.cores),
+                       fmt::format("one of {}", here.cores));
+  }
+  return {};
+}
+
+/// As what is wrong with `file` is told.
+std::string told_of(const TuningFile& file, const std::string& why) {
+  if (file.path.empty() || !why.starts_with(subject)) return why;
+  const char* const remedy = file.installed ? "; or remove it, or name another one by CHORUS_TUNING_FILE" : "";
+  return fmt::format("{} {}{}{}", subject, file.path, why.substr(subject.size()), remedy);
+}
+
+}  // namespace
+
+Tunings::Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& network, bool crowded)
+    : measured_{.links = LinkModel::of(pace, crowded, network), .measured = {}, .machine = {}},
+      built_in_{.links = LinkModel::of({}, crowded), .measured = {}, .machine = {}} {
+  try {
+    Tuning tuning = Tuning::parse(file.text, measured_.links, crowded);
+    if (const std::string why = difference(tuning.machine.site, file.here); !why.empty()) {
+      throw Error(ErrorCode::invalid_environment, fmt::format("{} is not used: {}", subject, why));
+    }
+    built_in_ = Tuning::parse(file.text, built_in_.links, crowded);
+    measured_ = std::move(tuning);
+  } catch (const Error& error) {
+    const std::string why = told_of(file, error.message());
+    if (!file.installed) throw Error(error.code(), why);
+    warning_ = why;
+  }
+}
+
+}  // namespace chorus

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/network_pace.hpp"
+
+#include "transport/gathering.hpp"
+#include "transport/transport.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace chorus {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int warm_up = 2;  // the first messages of two ranks connect them
+constexpr std::size_t short_message = 8;
+constexpr std::size_t long_message = std::size_t{64} << 10U;  // of all ranks of a node together
+constexpr std::size_t shortest_long_message = 4096;
+constexpr int repetitions_of_short = 8;
+constexpr int repetitions_of_long = 3;
+
+/// The neighbours of one rank in a ring of nodes; none where it takes part in none.
+struct Neighbours {
+  int next = no_rank;
+  int previous = no_rank;
+};
+
+/// The ranks of this rank's ring, in their order there; empty where it is in none.
+std::vector<int> ring_of(const Transport& transport, Rings rings) {
+  const std::vector<int>& nodes = transport.nodes();  // empty: all are on one
+  const auto node_of = [&](int rank) { return nodes.empty() ? 0 : nodes[static_cast<std::size_t>(rank)]; };
+  std::vector<int> ranks_before(std::max<std::size_t>(transport.node_sizes().size(), 1));  // on each node
+  std::vector<int> numbers;                                                                // of the ranks there
+  for (int rank = 0; rank < transport.size(); ++rank) {
+    numbers.push_back(ranks_before[static_cast<std::size_t>(node_of(rank))]++);
+  }
+  const auto me = static_cast<std::size_t>(transport.rank());
+  if (rings == Rings::of_first_ranks && numbers[me] != 0) return {};
+  std::vector<int> ring;
+  for (int rank = 0; rank < transport.size(); ++rank) {
+    const bool with_me = rings == Rings::inside_nodes ? node_of(rank) == node_of(transport.rank())
+                                                      : numbers[static_cast<std::size_t>(rank)] == numbers[me];
+    if (with_me) ring.push_back(rank);
+  }
+  return ring;
+}
+
+Neighbours neighbours_of(const Transport& transport, Rings rings) {
+  const std::vector<int> ring = ring_of(transport, rings);
+  if (ring.size() < 2) return {};
+  const auto me = static_cast<std::size_t>(std::ranges::find(ring, transport.rank()) - ring.begin());
+  return {ring[(me + 1) % ring.size()], ring[(me + ring.size() - 1) % ring.size()]};
+}
+
+/// Megabytes a second where a message of so many bytes takes that much longer than a short one.
+double rate(std::size_t bytes, double long_us, double short_us) {
+  return static_cast<double>(bytes) / std::max(long_us - short_us, long_us / 10);
+}
+
+struct Remembered {
+  std::mutex mutex;
+  NetworkPace pace;
+};
+Remembered& remembered() noexcept {
+  static Remembered pace_of_process;
+  return pace_of_process;
+}
+
+}  // namespace
+
+Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes, int repetitions) {
+  using Rows = std::array<double, 3>;
+  std::vector<Rows> all(static_cast<std::size_t>(transport.size()));
+  const Neighbours neighbours = neighbours_of(transport, rings);
+  if (neighbours.next != no_rank) {
+    const Scratch outgoing = transport.scratch(bytes);
+    const Scratch incoming = transport.scratch(bytes);
+    std::ranges::fill(outgoing.bytes(), std::byte{});
+    const auto exchange = [&] {
+      return transport.sendrecv(outgoing.bytes(), neighbours.next, incoming.bytes(), neighbours.previous);
+    };
+    for (int repetition = 0; repetition < warm_up; ++repetition) co_await exchange();
+    for (double& us : all[static_cast<std::size_t>(transport.rank())]) {
+      const auto began = Clock::now();
+      for (int repetition = 0; repetition < repetitions; ++repetition) co_await exchange();
+      const std::chrono::duration<double, std::micro> took = Clock::now() - began;
+      us = took.count() / repetitions;
+    }
+  }
+  const Bytes table = std::as_writable_bytes(std::span(all));
+  co_await gather_records(transport, table);
+  Rows slowest{};
+  for (const Rows& rows : all) std::ranges::transform(slowest, rows, slowest.begin(), std::ranges::max);
+  co_return std::ranges::min(slowest);
+}
+
+Task<NetworkPace> measure_network(Transport& transport) {
+  NetworkPace pace;
+  pace.latency_us = co_await time_exchanges(transport, Rings::of_first_ranks, short_message, repetitions_of_short);
+  const double long_us = co_await time_exchanges(transport, Rings::of_first_ranks, long_message, repetitions_of_long);
+  pace.megabytes_per_second = rate(long_message, long_us, pace.latency_us);
+  pace.by_all_latency_us = pace.latency_us;
+  pace.by_all_megabytes_per_second = pace.megabytes_per_second;
+  const auto ranks = static_cast<std::size_t>(std::ranges::max(transport.node_sizes()));
+  if (ranks == 1) co_return pace;
+  const std::size_t share = std::max(long_message / ranks, shortest_long_message);
+  pace.by_all_latency_us = co_await time_exchanges(transport, Rings::across_nodes, short_message, repetitions_of_short);
+  const double shares_us = co_await time_exchanges(transport, Rings::across_nodes, share, repetitions_of_long);
+  pace.by_all_megabytes_per_second = rate(share * ranks, shares_us, pace.by_all_latency_us);
+  co_return pace;
+}
+
+NetworkPace remembered_network() noexcept {
+  const std::scoped_lock lock(remembered().mutex);
+  return remembered().pace;
+}
+
+void remember_network(const NetworkPace& pace) noexcept {
+  const std::scoped_lock lock(remembered().mutex);
+  remembered().pace = pace;
+}
+
+}  // namespace chorus

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/network_pace.hpp"
+
+#include "worlds/worlds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+/// What every rank gets.
+template <class Value>
+std::vector<Value> on_ranks(const std::vector<int>& nodes, Task<Value> (*measure)(Transport&)) {
+  std::vector<Value> values(nodes.size());
+  on_every_rank({.kind = WorldKind::threads, .ranks = static_cast<int>(nodes.size()), .nodes = nodes},
+                [&](Transport& transport) -> Task<> {
+                  values[static_cast<std::size_t>(transport.rank())] = co_await measure(transport);
+                });
+  return values;
+}
+
+TEST(NetworkPace, IsTheSameOnEveryRankOfNodesOfAnyShape) {
+  for (const std::vector<int>& nodes :
+       {std::vector<int>{0, 0, 1, 1}, {0, 1, 0, 1, 2}, {0, 1, 2}, {0, 0, 0, 1}, {0, 1, 1, 2, 0, 0}}) {
+    const auto paces = on_ranks(nodes, &measure_network);
+    for (const NetworkPace& pace : paces) {
+      EXPECT_EQ(pace, paces[0]);
+      EXPECT_TRUE(pace.known());
+      EXPECT_GT(pace.megabytes_per_second, 0);
+      EXPECT_GT(pace.by_all_latency_us, 0);
+      EXPECT_GT(pace.by_all_megabytes_per_second, 0);
+    }
+  }
+}
+
+TEST(NetworkPace, HasNoTimesOfRingsThatAreNotThere) {
+  const std::vector<double> inside = on_ranks<double>(
+      {0, 1, 2}, [](Transport& transport) { return time_exchanges(transport, Rings::inside_nodes, 8, 2); });
+  EXPECT_EQ(inside, std::vector<double>(3, 0));
+  const std::vector<double> across = on_ranks<double>(
+      {0, 0, 0}, [](Transport& transport) { return time_exchanges(transport, Rings::of_first_ranks, 8, 2); });
+  EXPECT_EQ(across, std::vector<double>(3, 0));
+}
+
+TEST(NetworkPace, LetsRanksOfOneNodeExchangeToo) {
+  for (const std::vector<int>& nodes : {std::vector<int>{0, 0, 0}, {0, 0, 1}}) {
+    const std::vector<double> inside = on_ranks<double>(
+        nodes, [](Transport& transport) { return time_exchanges(transport, Rings::inside_nodes, 100, 2); });
+    EXPECT_GT(inside[0], 0);
+    EXPECT_EQ(std::set<double>(inside.begin(), inside.end()).size(), 1U) << "all agree";
+  }
+}
+
+}  // namespace
+}  // namespace chorus::test
