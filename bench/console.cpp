@@ -18,7 +18,7 @@ void Console::say(const std::string& text) {
 
 void Console::warn(const std::string& text) {
   progress_.clear();
-  if (rank_ == 0) fmt::print(stderr, "chorus-bench: {}\n", text);
+  if (rank_ == 0) fmt::print(stderr, "{}: {}\n", program_, text);
 }
 
 }  // namespace chorus::bench

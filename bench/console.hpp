@@ -5,14 +5,16 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace chorus::bench {
 
 /// Where the results, the progress and the warnings of all ranks go: rank 0 prints.
 class Console {
  public:
-  /// `steps`: how many times `show` will be called.
-  Console(int rank, std::size_t steps) : rank_(rank), steps_(steps), progress_(rank == 0) {}
+  /// `steps`: how many times `show` will be called; `program`: who warns.
+  Console(int rank, std::size_t steps, std::string program = "chorus-bench")
+      : rank_(rank), steps_(steps), program_(std::move(program)), progress_(rank == 0) {}
 
   /// The next step begins.
   void show(const std::string& what);
@@ -24,6 +26,7 @@ class Console {
  private:
   int rank_;
   std::size_t done_ = 0, steps_;
+  std::string program_;
   Progress progress_;
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "regret.hpp"
 
-#include "algorithm_names.hpp"
 #include "console.hpp"
-#include "measure.hpp"
+#include "entrants.hpp"
 #include "regret_report.hpp"
 #include "subject.hpp"
 
@@ -16,47 +15,7 @@
 namespace chorus::bench {
 namespace {
 
-/// One algorithm that applies, and what was measured of it.
-struct Entrant {
-  Point point;
-  std::vector<double> us;
-};
-
-std::vector<Entrant> measure_all(Subject& subject, std::size_t bytes) {
-  constexpr double seconds_each = 0.25;
-  std::vector<Entrant> entrants;
-  std::vector<Side> sides;
-  for (const std::string_view name : algorithm_names(subject.row().name)) {
-    const Call call = subject.call_of(name, bytes);
-    Point point = subject.point_of(name, bytes);
-    if (!subject.try_out(call, point)) continue;
-    entrants.push_back({.point = point, .us = {}});
-    sides.push_back({{call}, subject.row().chorus});
-  }
-  const double seconds = seconds_each * static_cast<double>(sides.size());
-  const std::vector<Samples> samples = measure_interleaved(sides, subject.effort(bytes, seconds));
-  for (std::size_t index = 0; index < entrants.size(); ++index) {
-    subject.note(samples[index], entrants[index].point);
-    entrants[index].us = samples[index].us;
-  }
-  return entrants;
-}
-
-Regret judge(const Subject& subject, const std::vector<Entrant>& entrants, const std::string& chosen_name) {
-  const auto median = [](const Entrant& entrant) { return entrant.point.us.median; };
-  const Entrant& chosen =
-      *std::ranges::find_if(entrants, [&](const Entrant& entrant) { return entrant.point.algorithm == chosen_name; });
-  const Entrant& best = *std::ranges::min_element(entrants, {}, median);
-  Regret regret = {.collective = std::string(subject.row().name),
-                   .has_size = subject.row().has_size,
-                   .bytes = chosen.point.bytes,
-                   .chosen = chosen_name,
-                   .best = best.point.algorithm,
-                   .chosen_us = chosen.point.us,
-                   .best_us = best.point.us};
-  if (&chosen != &best) regret.ratio = ratio_of_medians(chosen.us, best.us);
-  return regret;
-}
+constexpr double seconds_each = 0.25;
 
 std::vector<Regret> regrets_of(const Options& options, const Row& row, const Communicator& world, Outputs& outputs) {
   Console console(world.rank(), sizes_of(options, row, world.size()).size());
@@ -69,13 +28,13 @@ std::vector<Regret> regrets_of(const Options& options, const Row& row, const Com
   std::vector<Regret> regrets;
   for (const std::size_t bytes : subject.sizes()) {
     console.show(fmt::format("{}: {} bytes", row.name, bytes));
-    std::vector<Entrant> entrants = measure_all(subject, bytes);
+    std::vector<Entrant> entrants = measure_all(subject, bytes, seconds_each);
     const std::string chosen = subject.chosen_algorithm(bytes);
     for (Entrant& entrant : entrants) {
       entrant.point.chosen = entrant.point.algorithm == chosen;
       outputs.record(entrant.point);
     }
-    regrets.push_back(judge(subject, entrants, chosen));
+    regrets.push_back(regret_of(row, entrants, chosen));
     console.say(regret_line(regrets.back()));
   }
   console.say(regret_summary(std::string(row.name), regrets));

@@ -17,7 +17,7 @@ may_include = {
     "strategies": ["include"],
     "examples": ["include"],
     "bench": ["collectives", "lib", "include"],
-    "tools": ["collectives", "lib", "include"],
+    "tools": ["bench", "collectives", "lib", "include"],
     "tests": ["bench", "tools", "strategies", "collectives", "lib", "include"],
 }
 # The other packages' headers, by how their names begin, and the paths that may include them.

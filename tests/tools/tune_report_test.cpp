@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace chorus::tune {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(TuneReport, SaysWhereItWasMeasured) {
+  const std::string text = heading({.site = {"MPI 1", "a processor", 16}, .nodes = 2, .ranks = 32, .crowded = false});
+  EXPECT_THAT(text, HasSubstr("# Ranks: 32. Nodes: 2. MPI: MPI 1. Processor: a processor. Cores: 16.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Note")));
+  EXPECT_THAT(heading({.site = {}, .crowded = true}), HasSubstr("# Note: more ranks than cores"));
+}
+
+TEST(TuneReport, ShowsEachLinkBesideWhatIsTakenWithoutAFile) {
+  LinkModel measured;
+  measured.node = {.latency_us = 0.75,
+                   .megabytes_per_second = 2114,
+                   .long_from = 4096,
+                   .long_latency_us = 3.5,
+                   .long_megabytes_per_second = 14333};
+  std::string text = summary(measured, {});
+  EXPECT_THAT(text, testing::ContainsRegex("messages inside a node +0.75 +2114 +1 +4000\n"
+                                           "  of 4096 bytes and more +3.5 +14333 +1 +4000\n"));
+  EXPECT_THAT(text, Not(HasSubstr("all ranks, together")));
+  measured.network_by_all = {.latency_us = 80, .megabytes_per_second = 120};
+  EXPECT_THAT(summary(measured, {}), testing::ContainsRegex("all ranks, together +80 +120 +2 +5000\n"));
+}
+
+TEST(TuneReport, ShowsWhatTheChoiceCostsWithTheFileAndWithout) {
+  const bench::Regret best = {.collective = "bcast",
+                              .bytes = 8192,
+                              .chosen = "chain",
+                              .best = "chain",
+                              .chosen_us = {1, 2, 3},
+                              .best_us = {1, 2, 3}};
+  bench::Regret worse = best;
+  worse.chosen = "native";
+  worse.ratio = {5.4, 5, 6};
+  const std::vector<Verdict> verdicts = {{.with_file = best, .without = worse}};
+  EXPECT_THAT(verdict_line(verdicts[0]),
+              testing::ContainsRegex("^bcast +8192  native +5.400  chain +1.000  chain +2.00\n"));
+  const std::string text = verdict_summary(verdicts);
+  EXPECT_THAT(text, HasSubstr("# Regret of the choice without the file: geometric mean 5.400"));
+  EXPECT_THAT(text, HasSubstr("# Regret of the choice with it: geometric mean 1.000"));
+}
+
+}  // namespace
+}  // namespace chorus::tune

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "link_model.hpp"
+
+#include <span>
+
+namespace chorus::tune {
+
+/// What a message took.
+struct Timing {
+  double bytes = 0;
+  double us = 0;
+};
+
+/// The link that `timings`, in the order of their bytes and three or more, are nearest to, in proportion: one line, or
+/// two where messages from some length on take another way and one line is far off.
+[[nodiscard]] MessageLink fit(std::span<const Timing> timings);
+
+}  // namespace chorus::tune

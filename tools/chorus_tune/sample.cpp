@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample.hpp"
+
+#include "base/names.hpp"
+#include "chosen.hpp"
+#include "entrants.hpp"
+#include "subject.hpp"
+#include "transport/communicator_state.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace chorus::tune {
+namespace {
+
+constexpr double seconds_of_sample = 30;  // of all that is measured
+constexpr double seconds_each = 0.25;     // of an algorithm, where all are measured
+constexpr double warm_up_and_all = 3.5;   // times the seconds that are said to be enough
+constexpr double algorithms_of_most = 6;
+
+/// The sizes that are measured: of a sample every second, so that it ranges farther.
+std::vector<std::size_t> sizes_in(const bench::Options& subject, bool exhaustive, int ranks) {
+  std::vector<std::size_t> sizes = bench::sizes_of(subject, subject.rows[0], ranks);
+  if (exhaustive) return sizes;
+  std::vector<std::size_t> some;
+  for (std::size_t index = 0; index < sizes.size(); index += 2) some.push_back(sizes[index]);
+  return some;
+}
+
+class Sampling {
+ public:
+  Sampling(const TuneOptions& options, const std::string& text, const Communicator& world, bench::Console& console)
+      : options_(options), world_(world), console_(console) {
+    detail::CommunicatorState& state = world_.state();
+    const TuningFile file = {.path = {}, .text = text, .installed = false, .here = {}};
+    with_file_ = std::make_shared<const Tunings>(file, state.pace(), state.network(), state.crowded());
+  }
+
+  Sample run() {
+    const double cases = static_cast<double>(count_of(options_, world_.size()));
+    if (!options_.exhaustive) seconds_ = seconds_of_sample / (cases * warm_up_and_all * algorithms_of_most);
+    for (const bench::Options& subject : options_.subjects) measure(subject);
+    choose_by(world_.state(), nullptr);
+    return std::move(sample_);
+  }
+
+ private:
+  void measure(const bench::Options& options) {
+    const bench::Row& row = options.rows[0];
+    bench::Subject subject(options, row, world_, console_);
+    for (const std::size_t bytes : sizes_in(options, options_.exhaustive, world_.size())) {
+      console_.show(row.has_size ? fmt::format("{} of {} bytes", row.name, bytes) : std::string(row.name));
+      choose_by(world_.state(), with_file_);  // hierarchical ones choose their phases so
+      const std::vector<bench::Entrant> entrants = bench::measure_all(subject, bytes, seconds_);
+      judge(subject, bytes, entrants);
+      note(row, entrants);
+    }
+  }
+
+  void judge(bench::Subject& subject, std::size_t bytes, const std::vector<bench::Entrant>& entrants) {
+    choose_by(world_.state(), nullptr);
+    const std::string without = subject.chosen_algorithm(bytes);
+    choose_by(world_.state(), with_file_);
+    const std::string with_file = subject.chosen_algorithm(bytes);
+    sample_.verdicts.push_back(
+        {bench::regret_of(subject.row(), entrants, with_file), bench::regret_of(subject.row(), entrants, without)});
+    console_.say(verdict_line(sample_.verdicts.back()));
+  }
+
+  void note(const bench::Row& row, const std::vector<bench::Entrant>& entrants) {
+    for (const bench::Entrant& entrant : entrants) {
+      const bench::Point& point = entrant.point;
+      sample_.valid = sample_.valid && point.valid;
+      if (!options_.exhaustive) continue;
+      sample_.measured.push_back({.collective = collective_named(row.name).value(),
+                                  .algorithm = point.algorithm,
+                                  .ranks = point.ranks,
+                                  .bytes = point.bytes,
+                                  .median_us = point.us.median});
+    }
+  }
+
+  const TuneOptions& options_;
+  Communicator world_;
+  bench::Console& console_;
+  std::shared_ptr<const Tunings> with_file_;
+  double seconds_ = seconds_each;
+  Sample sample_;
+};
+
+}  // namespace
+
+std::size_t count_of(const TuneOptions& options, int ranks) {
+  std::size_t count = 0;
+  for (const bench::Options& subject : options.subjects) {
+    count += sizes_in(subject, options.exhaustive, ranks).size();
+  }
+  return count;
+}
+
+Sample measure_sample(const TuneOptions& options, const std::string& text, const Communicator& world,
+                      bench::Console& console) {
+  return Sampling(options, text, world, console).run();
+}
+
+}  // namespace chorus::tune
