@@ -34,8 +34,7 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    const auto tunings =
-        std::make_shared<const Tunings>(state.settings().tuning, state.pace(), state.network(), state.crowded());
+    const auto tunings = Tunings::shared(state.settings().tuning, state.pace(), state.network(), state.crowded());
     if (state.rank() == 0 && !tunings->warning().empty()) warn(tunings->warning());
     state.tuning = tunings;
     state.tuned_paces = state.paces();

@@ -76,7 +76,7 @@ void PendingCall::take() {
 Task<> PendingCall::whole() {
   try {
     state_->check_not_given_up();
-    if (!state_->ready()) co_await state_->set_up();
+    if (!state_->ready()) co_await state_->set_up(false);
     const Algorithm& algorithm = chosen_for(*state_, arguments_.call, options_, Form::request);
     arguments_.links = &links_of(*state_, arguments_.call);
     co_await carry_out(algorithm, state_->transport(), arguments_, state_->settings().compare);

@@ -5,6 +5,8 @@
 
 #include <chorus/error.hpp>
 
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -54,6 +56,24 @@ Tunings::Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& ne
     if (!file.installed) throw Error(error.code(), why);
     warning_ = why;
   }
+}
+
+std::shared_ptr<const Tunings> Tunings::shared(const TuningFile& file, const Pace& pace, const NetworkPace& network,
+                                               bool crowded) {
+  struct Last {
+    TuningFile file;
+    Pace pace;
+    NetworkPace network;
+    bool crowded = false;
+    std::shared_ptr<const Tunings> tunings;
+  };
+  static std::mutex mutex;
+  static Last last;
+  const std::scoped_lock lock(mutex);
+  const bool same =
+      last.tunings && last.file == file && last.pace == pace && last.network == network && last.crowded == crowded;
+  if (!same) last = {file, pace, network, crowded, std::make_shared<const Tunings>(file, pace, network, crowded)};
+  return last.tunings;
 }
 
 }  // namespace chorus

@@ -29,7 +29,7 @@ CommunicatorState::~CommunicatorState() {
   if (!broken()) end_calls();
 }
 
-Task<> CommunicatorState::set_up() {
+Task<> CommunicatorState::set_up(bool at_once) {
   if (ready_) co_return;  // a request that was parked meanwhile has done it
   settings_ = peers_->own_settings();
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
@@ -39,7 +39,8 @@ Task<> CommunicatorState::set_up() {
   crowded_ = shared.crowded;
   if (shared.memory) shared.memory->set_pace(shared.pace);
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
-  if (shared.asks_for_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
+  const bool knows_network = shared.network.known() || at_once;
+  if (shared.asks_for_network && knows_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
   ready_ = true;
   if (settings_.log && transport_->rank() == 0) {
     for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);

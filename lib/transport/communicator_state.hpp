@@ -119,7 +119,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] bool ready() const noexcept { return ready_; }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
-  Task<> set_up();
+  /// `at_once`: the caller waits for it and for nothing else, so that times are what messages take.
+  Task<> set_up(bool at_once = true);
 
   /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks; null
   /// where this rank gives none. Run by every rank, with the same `call`.

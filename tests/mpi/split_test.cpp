@@ -41,6 +41,18 @@ TEST_F(Split, GivesTheRanksOfAColorInTheOrderOfTheirKeys) {
   EXPECT_EQ(members_of(*part), expected);
 }
 
+TEST_F(Split, IsToldWhatTheNetworkTakes) {
+  barrier(all_);
+  const NetworkPace network = all_.state().network();
+  EXPECT_EQ(network.known(), !all_.state().transport().nodes().empty());
+  std::vector<NetworkPace> of_all(static_cast<std::size_t>(job_size()));
+  allgather(all_, std::vector{network}, of_all);
+  for (const NetworkPace& other : of_all) EXPECT_EQ(other, network);
+  const auto part = all_.split(0, -job_rank());
+  barrier(*part);
+  EXPECT_EQ(part->state().network(), network) << "measured once";
+}
+
 TEST_F(Split, LeavesOutWhoGivesNoColor) {
   const bool in = job_rank() % 2 == 1;
   const auto part = all_.split(in ? std::optional(-7) : std::nullopt);

@@ -15,7 +15,7 @@ constexpr const char* verdict_row = "{:<22}{:>10}  {:<24}{:>10}  {:<24}{:>10}  {
 
 /// Three digits and more.
 std::string number(double value) { return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value); }
-std::string number_if(double value) { return value > 0 ? number(value) : "-"; }
+std::string number_if(double value) { return value > 0 && value < 1e6 ? number(value) : "-"; }
 
 std::string line(std::string_view name, const Link& measured, const Link& without) {
   return fmt::format(link_row, name, number_if(measured.latency_us), number_if(measured.megabytes_per_second),
