@@ -33,14 +33,13 @@ Traffic traffic(const Problem& problem) {
   const int rounds = count - 1 + CirculantRounds(problem.ranks).count();
   // The root sends in every round: all blocks in turn, then the last one again and again.
   const std::size_t again = static_cast<std::size_t>(rounds - count) * blocks.bytes(0);
-  // Partners change from round to round. Between hosts that takes up to an eighth longer than to keep them, as a chain
-  // does (docs/performance.md).
-  const double changes = static_cast<double>(problem.call.bytes()) / 8;
   return {.shared = {},
           .messages = {.messages = static_cast<double>(rounds),
                        .bytes = static_cast<double>(problem.call.bytes() + again),
                        .reduced = 0},
-          .waited = {.messages = 0, .bytes = changes, .reduced = 0}};
+          // Each round has other partners than the one before, and begins when both of those are through: as was
+          // measured between hosts (docs/performance.md), where a chain keeps its partners.
+          .waited = {.messages = 2.0 * rounds, .bytes = 0, .reduced = 0}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
