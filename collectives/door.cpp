@@ -61,6 +61,12 @@ bool need_not_be_polled(const CommunicatorState& state, const Algorithm& algorit
                                state.transport().nodes().empty());
 }
 
+/// True where a call names the vendor's collective on a communicator that does not know the vendor's.
+bool wants_unknown_native(const CommunicatorState& state, const CollectiveOptions& options) {
+  return !options.algorithm.empty() && state.transport().native() == nullptr &&
+         options.algorithm == vendor::native_name;
+}
+
 }  // namespace
 
 bool left_to_vendor(CommunicatorState& state, Call call) {
@@ -72,6 +78,7 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
+    if (wants_unknown_native(state, options)) state.drive(state.find_native());
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
     if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
       begin_now(algorithm, state.transport(), arguments.call);

@@ -7,6 +7,8 @@
 
 namespace chorus::vendor {
 
+inline constexpr const char* native_name = "native";
+
 [[nodiscard]] bool applies(const Problem& problem);
 Task<> run(Transport& transport, Arguments arguments);
 void now(Transport& transport, const Arguments& arguments);
@@ -19,7 +21,7 @@ void now(Transport& transport, const Arguments& arguments);
 /// The `native` algorithm of a collective: the MPI library's own. Its `traffic` is that of the textbook's algorithm,
 /// which is all that is known of it from outside.
 [[nodiscard]] constexpr Algorithm native(Traffic (*traffic)(const Problem&)) {
-  return {.name = "native",
+  return {.name = native_name,
           .summary = "the MPI library's own collective",
           .source = "the MPI library",
           .applies = applies,

@@ -91,6 +91,7 @@ struct ReplicaGroup::State {
       each = all_workers->dup();
       barrier(*each);
     }
+    native_known.fill(false);
   }
   /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
@@ -134,6 +135,7 @@ struct ReplicaGroup::State {
   // Each run and each call outside of runs takes the next one. Who fails gives up that of its call and the one after
   // it, so that those who have left the call are told, too, but none who are still at the end of the call before.
   std::array<std::optional<Communicator>, 3> between_workers;
+  std::array<bool, 3> native_known{};  // of each of them
   std::size_t turn = 0;
   int exceptions = std::uncaught_exceptions();  // when the group was made
   bool given_up = false;                        // outside of a run
@@ -189,6 +191,12 @@ const Communicator* ReplicaGroup::workers() const {
   if (!state_->running) state_->renew();
   const std::optional<Communicator>& now = state_->between_workers[state_->turn];
   return now ? &*now : nullptr;
+}
+
+void ReplicaGroup::find_native(std::chrono::nanoseconds timeout) const {
+  bool& known = state_->native_known[state_->turn];
+  if (!known) barrier(*workers(), {.algorithm = "native", .timeout = timeout});
+  known = true;
 }
 
 void ReplicaGroup::run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure,

@@ -9,7 +9,7 @@ namespace chorus::exscan_native {
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{
-    .name = "native",
+    .name = vendor::native_name,
     .summary = "the MPI library's own collective",
     .source = "the MPI library",
     .applies = vendor::applies,

@@ -20,7 +20,7 @@ Traffic traffic(const Problem& problem) {
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{
-    .name = "native",
+    .name = vendor::native_name,
     .summary = "the MPI library's own collective",
     .source = "the MPI library",
     .applies = vendor::applies,

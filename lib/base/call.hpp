@@ -42,6 +42,8 @@ inline constexpr auto joining_leaders = static_cast<Collective>(251);
 inline constexpr auto revoking = static_cast<Collective>(250);
 /// And where a rank asks how it reaches the others.
 inline constexpr auto asking_for_memory = static_cast<Collective>(249);
+/// And where ranks make the vendor's collectives known to a communicator, before the first call that names them.
+inline constexpr auto finding_native = static_cast<Collective>(248);
 
 /// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);

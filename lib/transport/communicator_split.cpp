@@ -69,12 +69,7 @@ std::shared_ptr<CommunicatorState> CommunicatorState::split(const Call& asked, c
 
 Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place) {
   if (!ready_) co_await set_up();
-  if (SharedGroup* memory = transport_->node_memory()) {  // finds ranks that call something else
-    memory->begin(call);
-    const Round round = co_await memory->open(line_slots);
-    memory->arrive(round);
-    co_await memory->arrivals(round);
-  }
+  co_await meet_in_memory(*transport_, call);
   const auto me = static_cast<std::size_t>(rank());
   std::vector<Wish> wishes(static_cast<std::size_t>(size()));
   wishes[me] = {.call = call, .takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
@@ -86,6 +81,8 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   Subset members(*transport_, ranks, splitting_channel);
   made = co_await peers_->make(members, ranks);
 }
+
+Task<> CommunicatorState::find_native() { transport_->set_native(co_await peers_->find_native(*transport_)); }
 
 CommunicatorState::OnNode CommunicatorState::on_node(const Call& call) {
   const Entrance::Visit visiting = visit(call);

@@ -88,6 +88,9 @@ class Peers {
   /// A communicator of the ranks `ranks`, this one among them; run by each of them. `members` carries messages between
   /// them, as its ranks 0, 1, ...
   virtual Task<std::shared_ptr<CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) = 0;
+  /// The vendor's collectives of these ranks where `set_up` has given none; null where the vendor does not know the
+  /// ranks. Run by every rank in a blocking call, as the vendor makes it wait.
+  virtual Task<Native*> find_native(Transport& /*transport*/) { co_return nullptr; }
 };
 
 /// What a public Communicator stands for: a transport, the operations under way on it, and whether it still works.
@@ -121,6 +124,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
   /// `at_once`: the caller waits for it and for nothing else, so that times are what messages take.
   Task<> set_up(bool at_once = true);
+  /// Makes the vendor's collectives known to the transport; in a blocking call, which every rank makes.
+  Task<> find_native();
 
   /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks; null
   /// where this rank gives none. Run by every rank, with the same `call`.

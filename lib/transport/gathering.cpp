@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/gathering.hpp"
 
+#include "transport/shared_group.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,6 +10,15 @@
 #include <utility>
 
 namespace chorus {
+
+Task<> meet_in_memory(const Transport& transport, Call call) {
+  SharedGroup* const memory = transport.node_memory();
+  if (memory == nullptr) co_return;
+  memory->begin(call);
+  const Round round = co_await memory->open(line_slots);
+  memory->arrive(round);
+  co_await memory->arrivals(round);
+}
 
 // Bruck's allgather: every rank collects the records from its own on, doubling their number in each step.
 Task<> gather_records(Transport& transport, Bytes table) {

@@ -7,7 +7,11 @@
 
 namespace chorus {
 
-// The two exchanges by which a communicator is set up, before any collective can be chosen.
+// The exchanges by which communicators are set up and made, before any collective can be chosen.
+
+/// Waits, in the memory of this rank's node, until its ranks have come to `call`; finds those that call something else.
+/// Does nothing where the node has no memory.
+Task<> meet_in_memory(const Transport& transport, Call call);
 
 /// Gives every rank the records of all: `table` holds one record of `table.size() / size` bytes a rank, this rank's own
 /// in its place.

@@ -17,8 +17,8 @@ const MPI_Datatype mpi_types[data_type_count] = {
     MPI_C_BOOL,   MPI_INT8_T,      MPI_INT16_T,         MPI_INT32_T,          MPI_INT64_T,       MPI_UINT8_T,
     MPI_UINT16_T, MPI_UINT32_T,    MPI_UINT64_T,        MPI_DATATYPE_NULL,    MPI_DATATYPE_NULL, MPI_FLOAT,
     MPI_DOUBLE,   MPI_LONG_DOUBLE, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_DATATYPE_NULL};
-// In the order of ReduceOp; MPI has no average.
-const MPI_Op mpi_ops[reduce_op_count] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_OP_NULL, MPI_LAND,
+// In the order of ReduceOp; an average is a sum here, which is divided when the call is finished.
+const MPI_Op mpi_ops[reduce_op_count] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_SUM, MPI_LAND,
                                          MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
 
 MPI_Datatype mpi_type(DataType type) noexcept { return mpi_types[static_cast<int>(type)]; }
@@ -29,11 +29,12 @@ bool is_integer(DataType type) noexcept { return type >= DataType::int8 && type 
 
 bool is_logical(ReduceOp op) noexcept { return op >= ReduceOp::logical_and && op <= ReduceOp::logical_xor; }
 bool is_bitwise(ReduceOp op) noexcept { return op >= ReduceOp::bitwise_and; }
+bool adds(ReduceOp op) noexcept { return op == ReduceOp::sum || op == ReduceOp::average; }
 
 /// Open MPI 4.1 saturates sums of 8- and 16-bit integers on processors with AVX instead of letting them wrap.
 bool adds_wrongly([[maybe_unused]] DataType type, [[maybe_unused]] ReduceOp op) noexcept {
 #ifdef OMPI_MAJOR_VERSION
-  return op == ReduceOp::sum && is_integer(type) && size_of(type) <= 2;
+  return adds(op) && is_integer(type) && size_of(type) <= 2;
 #else
   return false;
 #endif
@@ -41,9 +42,9 @@ bool adds_wrongly([[maybe_unused]] DataType type, [[maybe_unused]] ReduceOp op) 
 
 bool reduces_rightly(DataType type, ReduceOp op) noexcept {
   if (static_cast<int>(op) >= reduce_op_count) return false;  // a function of the caller's
-  if (mpi_type(type) == MPI_DATATYPE_NULL || mpi_op(op) == MPI_OP_NULL || adds_wrongly(type, op)) return false;
+  if (mpi_type(type) == MPI_DATATYPE_NULL || adds_wrongly(type, op)) return false;
   if (type == DataType::boolean) return is_logical(op);
-  if (is_complex(type)) return op == ReduceOp::sum || op == ReduceOp::product;
+  if (is_complex(type)) return adds(op) || op == ReduceOp::product;
   return is_integer(type) || (!is_logical(op) && !is_bitwise(op));
 }
 
@@ -292,6 +293,7 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
       code = start_sections(call, buffers, input_of_alltoallv(call, buffers, t.in, lengths.copy), lengths, request);
   }
   check_mpi(code, "a nonblocking collective of MPI");
+  ++under_way_;
   std::uint64_t ticket = 0;
   std::memcpy(&ticket, &request, sizeof request);
   if (!lengths.in.counts.empty()) started_[ticket] = std::move(lengths);
@@ -303,6 +305,7 @@ bool MpiNative::test(std::uint64_t& ticket) {
   std::memcpy(&request, &ticket, sizeof request);
   int done = 0;
   check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done != 0) --under_way_;
   if (done != 0 && !started_.empty()) started_.erase(ticket);
   std::memcpy(&ticket, &request, sizeof request);
   return done != 0;

@@ -21,6 +21,8 @@ class MpiNative final : public Native {
   void run(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] std::uint64_t start(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] bool test(std::uint64_t& ticket) override;
+  /// False where a call that was started is not complete, maybe for ever.
+  [[nodiscard]] bool idle() const noexcept { return under_way_ == 0; }
 
  private:
   /// Blocks of different lengths as MPI takes them.
@@ -50,6 +52,7 @@ class MpiNative final : public Native {
                                                       std::vector<std::byte>& copy);
 
   MPI_Comm comm_;
+  int under_way_ = 0;
   std::vector<std::byte> copy_;
   std::map<std::uint64_t, Lengths> started_;  // MPI reads them until the call is complete
 };

@@ -81,6 +81,10 @@ MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transpor
   if (comm != MPI_COMM_NULL) native_.emplace(comm);
 }
 
+MpiPeers::~MpiPeers() {
+  if (comm_ && !native_->idle()) comm_->abandon();
+}
+
 Settings MpiPeers::own_settings() const {
   try {
     return Settings::parse(environ);
@@ -252,6 +256,16 @@ Task<std::shared_ptr<detail::CommunicatorState>> MpiPeers::make(Transport& membe
   });
   auto transport = std::make_unique<MpiTransport>(members.rank(), channel, std::move(on_channel), number);
   co_return MpiRuntime::get("split").adopt(std::move(transport), MPI_COMM_NULL);
+}
+
+Task<Native*> MpiPeers::find_native(Transport& transport) {
+  co_await meet_in_memory(transport, {.collective = finding_native});
+  // Inside MPI nobody looks at the clock. The first exchange may be waited for, and fail; after the second, which takes
+  // no longer than its messages, all ranks go on.
+  std::vector<std::byte> here(static_cast<std::size_t>(transport.size()));
+  for (int times = 0; times < 2; ++times) co_await gather_records(transport, here);
+  comm_.emplace(transport_.channel()->comm(), transport_.ranks(), transport_.number());
+  co_return &native_.emplace(comm_->get());
 }
 
 }  // namespace chorus

@@ -5,6 +5,7 @@
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/node_memory.hpp"
+#include "transport/private_comm.hpp"
 
 #include <mpi.h>
 
@@ -19,6 +20,7 @@ class MpiPeers final : public detail::Peers {
  public:
   /// `transport` and `comm` outlive it; `comm` is MPI_COMM_NULL where MPI has no communicator of these ranks.
   MpiPeers(MpiTransport& transport, MPI_Comm comm);
+  ~MpiPeers() override;
 
   [[nodiscard]] Settings own_settings() const override;
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
@@ -31,6 +33,7 @@ class MpiPeers final : public detail::Peers {
   void advance() override;
   [[nodiscard]] std::optional<Failure> told() override;
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
+  Task<Native*> find_native(Transport& transport) override;
 
  private:
   /// The ranks that do not share memory with this one, as far as it knows.
@@ -40,6 +43,7 @@ class MpiPeers final : public detail::Peers {
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
 
   MpiTransport& transport_;
+  std::optional<PrivateComm> comm_;  // of the native collectives, where MPI had none of these ranks
   std::optional<MpiNative> native_;
   std::vector<PeerRecord> records_;  // per rank; empty before the set-up
   NodeMemory memory_;

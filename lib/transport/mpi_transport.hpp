@@ -27,6 +27,7 @@ class MpiTransport final : public Transport {
   [[nodiscard]] const std::shared_ptr<MpiChannel>& channel() const noexcept { return channel_; }
   /// Per rank: its rank on the channel.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+  [[nodiscard]] MpiChannel::Number number() const noexcept { return number_; }
 
   /// Messages may be left that nobody reads: no later transport gets the tags of this one.
   void retire() noexcept { whole_ = false; }

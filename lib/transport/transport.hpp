@@ -120,6 +120,8 @@ class Transport {
   /// Sets the capabilities and cuts the ranks into nodes: `nodes[r]` is the node of rank r; `shared` is the memory of
   /// this rank's node, or null. Called once, before the first collective, with the same `nodes` on every rank.
   void compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> shared, Native* native);
+  /// The vendor's collectives, found later: the same call makes them known on every rank.
+  void set_native(Native* native) noexcept { native_ = native; }
 
  private:
   int rank_;

@@ -34,7 +34,7 @@ void reduce_over(const ReplicaGroup& group, ReduceOp op, std::span<const TensorR
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     UnderWay& next = under_way.emplace_back(UnderWay{Packed(tensors, *pack), {}});
     const TensorRef& tensor = next.pack.tensor();
-    next.reduction = start_worker_reduction(*group.workers(), tensor, joined_by(op, tensor.type, options), options);
+    next.reduction = start_worker_reduction(group, tensor, joined_by(op, tensor.type, options), options);
   }
   for (UnderWay& each : under_way) each.reduction->go_on();
   for (UnderWay& each : under_way) {

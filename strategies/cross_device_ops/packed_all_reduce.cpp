@@ -67,7 +67,7 @@ void PackedAllReduce::ready(std::size_t number) {
 void PackedAllReduce::start(Pack& pack) {
   pack.packed = std::make_unique<Packed>(values_, pack.numbers);
   pack.exact = must_be_exact(group_, op_, pack.tensor().type, options_);
-  const CollectiveOptions collective = local_collective_options(options_);
+  const CollectiveOptions collective = collective_options(options_);
   if (pack.exact) {
     all_reduce_exactly(group_, local_replica_, pack.tensor(), without_algorithm(collective));
   } else if (group_.layout().local_replicas == 1) {
@@ -84,10 +84,10 @@ void PackedAllReduce::start_between_workers(Pack& pack) {
   if (group_.workers() == nullptr || local_replica_ != 0 || pack.exact) return;
   const bool at_once = start_ == Start::at_once && (packs_.size() == 1 || group_.shares_memory());
   if (at_once && !is_compressed(options_, pack.tensor().type)) {
-    all_reduce_tensor(*group_.workers(), pack.tensor(), join_, collective_options(options_));
+    all_reduce_between_workers(group_, pack.tensor(), join_, options_);
     return;
   }
-  pack.between_workers = start_worker_reduction(*group_.workers(), pack.tensor(), join_, options_);
+  pack.between_workers = start_worker_reduction(group_, pack.tensor(), join_, options_);
 }
 
 void PackedAllReduce::progress() {

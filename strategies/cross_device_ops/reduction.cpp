@@ -11,12 +11,15 @@
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/replica_group.hpp>
 
+#include <climits>
 #include <complex>
 #include <concepts>
 #include <span>
 
 namespace chorus {
 namespace {
+
+constexpr const char* native = "native";  // MPI's own collective
 
 /// The smaller or larger one; not a number where either is none.
 template <bool smallest>
@@ -58,6 +61,22 @@ detail::Buffers in_place(const TensorRef& tensor) {
   return {tensor.data, tensor.data, tensor.count(), tensor.count(), tensor.type, size_of(tensor.type)};
 }
 
+/// MPI has no 16-bit floats, Open MPI adds small integers wrongly, and no MPI says what the least of what is not a
+/// number is.
+bool mpi_reduces(const TensorRef& tensor, ReduceOp op) {
+  const bool whole = tensor.type >= DataType::int8 && tensor.type <= DataType::uint64;
+  const bool small = size_of(tensor.type) < 4;
+  const bool adds = op == ReduceOp::sum || op == ReduceOp::average;
+  return tensor.bytes() <= INT_MAX && (adds ? !small : whole);
+}
+
+CollectiveOptions worker_options(const CommunicationOptions& options, const TensorRef& tensor, ReduceOp op) {
+  CollectiveOptions collective = collective_options(options);
+  const bool mpi = options.implementation == CommunicationImplementation::mpi && !options.reproducible;
+  if (mpi && mpi_reduces(tensor, op)) collective.algorithm = native;
+  return collective;
+}
+
 template <class T>
 void divide_elements(const TensorRef& tensor, int divisor) {
   using Divisor = std::conditional_t<sizeof(T) == 2, float, T>;  // 16 bits do not hold every number of replicas
@@ -70,22 +89,12 @@ void divide_elements(const TensorRef& tensor, int divisor) {
 
 CollectiveOptions collective_options(const CommunicationOptions& options) noexcept {
   const bool ring = options.implementation == CommunicationImplementation::ring;
-  const bool mpi = options.implementation == CommunicationImplementation::mpi;
-  return {.algorithm = ring  ? "ring"
-                       : mpi ? "native"
-                             : "",
-          .timeout = options.timeout,
-          .reproducible = options.reproducible};
+  return {.algorithm = ring ? "ring" : "", .timeout = options.timeout, .reproducible = options.reproducible};
 }
 
 CollectiveOptions without_algorithm(CollectiveOptions options) noexcept {
   options.algorithm = {};
   return options;
-}
-
-CollectiveOptions local_collective_options(const CommunicationOptions& options) noexcept {
-  const CollectiveOptions collective = collective_options(options);
-  return options.implementation == CommunicationImplementation::mpi ? without_algorithm(collective) : collective;
 }
 
 void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, ReduceOp op,
@@ -96,6 +105,18 @@ void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, Reduce
 Request start_all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, ReduceOp op,
                                 const CollectiveOptions& options) {
   return detail::iallreduce(comm, in_place(tensor), operation_of(op, tensor.type), options);
+}
+
+void all_reduce_between_workers(const ReplicaGroup& group, const TensorRef& tensor, ReduceOp op,
+                                const CommunicationOptions& options) {
+  all_reduce_tensor(*group.workers(), tensor, op, worker_options(options, tensor, op));
+}
+
+Request start_all_reduce_between_workers(const ReplicaGroup& group, const TensorRef& tensor, ReduceOp op,
+                                         const CommunicationOptions& options) {
+  const CollectiveOptions collective = worker_options(options, tensor, op);
+  if (collective.algorithm == native) group.find_native(options.timeout);
+  return start_all_reduce_tensor(*group.workers(), tensor, op, collective);
 }
 
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options) {

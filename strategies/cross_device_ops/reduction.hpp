@@ -12,10 +12,8 @@ namespace chorus {
 class Communicator;
 class ReplicaGroup;
 
-/// What the options ask of an allreduce between workers.
+/// What the options ask of an allreduce between the replicas of a worker, which MPI does not know.
 [[nodiscard]] CollectiveOptions collective_options(const CommunicationOptions& options) noexcept;
-/// The same between the replicas of a worker, which MPI does not know.
-[[nodiscard]] CollectiveOptions local_collective_options(const CommunicationOptions& options) noexcept;
 /// The same of a collective that has no algorithm of the implementation's.
 [[nodiscard]] CollectiveOptions without_algorithm(CollectiveOptions options) noexcept;
 
@@ -24,6 +22,11 @@ void all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, Reduce
                        const CollectiveOptions& options);
 [[nodiscard]] Request start_all_reduce_tensor(const Communicator& comm, const TensorRef& tensor, ReduceOp op,
                                               const CollectiveOptions& options);
+/// The same between the workers, by their first replicas; where the options say so by MPI's own allreduce.
+void all_reduce_between_workers(const ReplicaGroup& group, const TensorRef& tensor, ReduceOp op,
+                                const CommunicationOptions& options);
+[[nodiscard]] Request start_all_reduce_between_workers(const ReplicaGroup& group, const TensorRef& tensor, ReduceOp op,
+                                                       const CommunicationOptions& options);
 /// bcast of a tensor from rank 0.
 void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const CollectiveOptions& options);
 /// bcast of a tensor from the first worker to all, of which none goes on before all have come. In

@@ -6,8 +6,10 @@
 
 #include <chorus/allgather.hpp>
 #include <chorus/alltoall.hpp>
+#include <chorus/communicator.hpp>
 #include <chorus/float16.hpp>
 #include <chorus/request.hpp>
+#include <chorus/strategies/replica_group.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -104,12 +106,13 @@ bool is_compressed(const CommunicationOptions& options, DataType type) noexcept 
   return options.compression != Compression::none && (type == DataType::float32 || type == DataType::float64);
 }
 
-std::unique_ptr<WorkerReduction> start_worker_reduction(const Communicator& workers, const TensorRef& tensor,
-                                                        ReduceOp op, const CommunicationOptions& options) {
-  const CollectiveOptions collective = collective_options(options);
+std::unique_ptr<WorkerReduction> start_worker_reduction(const ReplicaGroup& group, const TensorRef& tensor, ReduceOp op,
+                                                        const CommunicationOptions& options) {
   if (!is_compressed(options, tensor.type)) {
-    return std::make_unique<PlainReduction>(start_all_reduce_tensor(workers, tensor, op, collective));
+    return std::make_unique<PlainReduction>(start_all_reduce_between_workers(group, tensor, op, options));
   }
+  const Communicator& workers = *group.workers();
+  const CollectiveOptions collective = collective_options(options);
   if (options.compression == Compression::bfloat16) return compressed<bfloat16_t>(workers, tensor, op, collective);
   return compressed<float16_t>(workers, tensor, op, collective);
 }

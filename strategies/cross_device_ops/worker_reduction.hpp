@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chorus/communicator.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/leaf.hpp>
@@ -9,6 +8,8 @@
 #include <memory>
 
 namespace chorus {
+
+class ReplicaGroup;
 
 /// An allreduce in place of one tensor over the workers, under way. Several may be: every worker starts them in the
 /// same order, then calls `go_on` of each, then `wait`.
@@ -25,7 +26,7 @@ class WorkerReduction {
   virtual void wait() = 0;
 };
 
-[[nodiscard]] std::unique_ptr<WorkerReduction> start_worker_reduction(const Communicator& workers,
+[[nodiscard]] std::unique_ptr<WorkerReduction> start_worker_reduction(const ReplicaGroup& group,
                                                                       const TensorRef& tensor, ReduceOp op,
                                                                       const CommunicationOptions& options);
 

@@ -138,6 +138,63 @@ TEST_F(Split, EveryCollectiveRunsOnAPart) {
   }
 }
 
+/// That MPI carries out what names it, also in requests and of averages.
+void expect_native_calls(const Communicator& comm) {
+  const CollectiveOptions native{.algorithm = "native"};
+  const int sum = comm.size() * (comm.size() + 1) / 2;
+  std::vector<int> numbers(1000, comm.rank() + 1);
+  allreduce(comm, numbers, ReduceOp::sum, native);
+  EXPECT_EQ(numbers, std::vector<int>(1000, sum));
+  std::vector<double> first(10, comm.rank());
+  std::vector<double> second(10, 1);
+  Request averages = iallreduce(comm, first, ReduceOp::average, native);
+  Request sums = iallreduce(comm, second, ReduceOp::sum, native);
+  sums.wait();
+  averages.wait();
+  EXPECT_EQ(first, std::vector<double>(10, (comm.size() - 1) / 2.0));
+  EXPECT_EQ(second, std::vector<double>(10, comm.size()));
+  std::vector<double> prefix(10, comm.rank() + 1);
+  scan(comm, prefix, ReduceOp::average, native);
+  EXPECT_EQ(prefix, std::vector<double>(10, (comm.rank() + 2) / 2.0));
+  std::vector<double> mean(10, comm.rank() + 1);
+  reduce(comm, mean, ReduceOp::average, 0, native);
+  if (comm.rank() == 0) {
+    EXPECT_EQ(mean, std::vector<double>(10, (comm.size() + 1) / 2.0));
+  }
+  int root = comm.rank();
+  bcast(comm, std::span(&root, 1), comm.size() - 1, native);
+  EXPECT_EQ(root, comm.size() - 1);
+}
+
+TEST_F(Split, MpiCarriesOutWhatNamesItOnEveryPart) {
+  expect_native_calls(all_.dup());
+  const auto part = all_.split(job_rank() % 3, -job_rank());
+  expect_native_calls(*part);
+  expect_native_calls(part->dup());
+  expect_native_calls(*part);
+  if (const auto ranks = all_.subset(std::vector{job_size() - 1, 0})) expect_native_calls(*ranks);
+  const Communicator alone = *all_.split(job_rank());
+  expect_native_calls(alone);
+}
+
+TEST_F(Split, MpisCommunicatorsAreFreedWithTheOwnersAlsoOfBrokenOnes) {
+  const Communicator alone = *all_.split(job_rank());
+  for (int repetition = 0; repetition < 2500; ++repetition) {  // MPICH has 2048 at a time
+    const Communicator twin = alone.dup();
+    barrier(twin, {.algorithm = "native"});
+    if (repetition % 2 == 0) twin.revoke("no longer wanted");
+  }
+}
+
+TEST_F(Split, TheFirstCallByMpiIsToldFromOthers) {
+  if (all_.size() == 1) return;
+  const Communicator comm = all_.dup();
+  const Outcome outcome = outcome_of(
+      [&] { static_cast<void>(allreduce(comm, 1, ReduceOp::sum, {.algorithm = job_rank() == 0 ? "native" : ""})); });
+  if (comm.state().transport().shared() == nullptr) return;  // between nodes nothing is compared unless asked for
+  expect_error(outcome, ErrorCode::mismatch, {"rank 0: the first call by native", "allreduce of 1 int32"});
+}
+
 TEST_F(Split, IsFreedWithoutATrace) {
   for (int repetition = 0; repetition < 2000; ++repetition) {
     const auto part = all_.split(job_rank() % 2);

@@ -47,6 +47,10 @@ class CHORUS_API ReplicaGroup {
   ///          a new one.
   [[nodiscard]] const Communicator* workers() const;
 
+  /// Makes MPI's own collectives known to that communicator, so that requests may name them; the first time that is a
+  /// collective. By the first replicas of all workers.
+  void find_native(std::chrono::nanoseconds timeout) const;
+
   /// Calls `body(local replica)` for every replica of this worker, at the same time, and returns when all have ended on
   /// all workers. Called by all workers.
   ///

@@ -3,6 +3,7 @@
 #include "core/every_collective.hpp"
 #include "multi_worker/multi_worker.hpp"
 
+#include <chorus/float16.hpp>
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/overlapped_all_reduce.hpp>
 #include <chorus/strategies/variable.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -94,7 +96,10 @@ Values joined(ReduceOp op, int replicas, std::size_t count) {
 TEST_P(MultiWorkerOps, Case74_ReduceToTheSameInAndOutsideOfTheReplicas) {
   for (const CommunicationOptions& options :
        {CommunicationOptions{}, CommunicationOptions{.bytes_per_pack = 64}, CommunicationOptions{.reproducible = true},
-        CommunicationOptions{.implementation = CommunicationImplementation::ring}}) {
+        CommunicationOptions{.implementation = CommunicationImplementation::ring},
+        CommunicationOptions{.implementation = CommunicationImplementation::mpi},
+        CommunicationOptions{.bytes_per_pack = 64, .implementation = CommunicationImplementation::mpi},
+        CommunicationOptions{.implementation = CommunicationImplementation::mpi, .reproducible = true}}) {
     MultiWorkerMirroredStrategy several = strategy(options);
     for (const std::size_t count : {0U, 1U, 7U, 3001U}) {
       const auto values = several.run([&] { return values_of(id(), count); });
@@ -131,22 +136,66 @@ TEST_P(MultiWorkerOps, SeveralTensorsOfSeveralTypesAtATime) {
 }
 
 TEST_P(MultiWorkerOps, Case209_NoElementsAndSmallTypesInEveryCollective) {
-  MultiWorkerMirroredStrategy several = strategy();
-  expect_every_collective_of_small_types(several);
-  expect_every_collective_of_bool(several);
+  for (const auto implementation : {CommunicationImplementation::automatic, CommunicationImplementation::mpi}) {
+    MultiWorkerMirroredStrategy several = strategy({.implementation = implementation});
+    expect_every_collective_of_small_types(several);
+    expect_every_collective_of_bool(several);
+  }
 }
 
-TEST_P(MultiWorkerOps, WhatComesFromThemIsRight) {
+/// The sum of each type that there is, of 1 from every replica.
+template <class... Types>
+void expect_sums_of_ones(MultiWorkerMirroredStrategy& several, const CommunicationOptions& options) {
+  const auto sums = several.run([&] {
+    return get_replica_context()->all_reduce(ReduceOp::sum, std::tuple(std::vector<Types>(70, Types(1))...), options);
+  });
+  const auto replicas = static_cast<float>(several.num_replicas_in_sync());
+  for (const auto& all : sums.values()) EXPECT_EQ(all, std::tuple(std::vector<Types>(70, Types(replicas))...));
+}
+
+TEST_P(MultiWorkerOps, MpiCarriesEveryTypeWhereOneCallAsksForIt) {
   MultiWorkerMirroredStrategy several = strategy();
+  for (int run = 0; run < 4; ++run) {  // on each of the workers' communicators
+    expect_sums_of_ones<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                        std::uint32_t, std::uint64_t, float16_t, bfloat16_t, float, double, long double,
+                        std::complex<float>, std::complex<double>>(
+        several, {.implementation = CommunicationImplementation::mpi});
+  }
+  expect_works(several);
+}
+
+TEST_P(MultiWorkerOps, AReplicaThatThrowsWhileMpiReducesEndsTheReductionOfAll) {
+  const CommunicationOptions by_mpi{.bytes_per_pack = 64, .implementation = CommunicationImplementation::mpi};
+  MultiWorkerMirroredStrategy several = strategy(by_mpi);
+  const auto reduces = [&](bool one_throws) {
+    return [&, one_throws] {
+      std::pair both(Values(100, 1), Values(100, 2));
+      OverlappedAllReduce reduced(ReduceOp::sum, both);
+      reduced.ready(both.second);
+      if (one_throws && id() == replicas() - 1) throw std::runtime_error("no gradient here");
+      reduced.ready(both.first);
+      reduced.wait();
+      EXPECT_THAT(both.first, Each(replicas()));
+      EXPECT_THAT(both.second, Each(2 * replicas()));
+    };
+  };
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_THAT(thrown_text([&] { several.run(reduces(true)); }), HasSubstr("no gradient here"));
+    several.run(reduces(false));
+  }
+}
+
+void expect_right_variables_and_gradients(MultiWorkerMirroredStrategy& several) {
+  const int replicas = several.num_replicas_in_sync();
   const auto scope = several.scope();
   const Variable<Values> v(Values(5), {.name = "v", .aggregation = VariableAggregation::sum});
   several.run([&] { v.assign(values_of(id(), 5)); });
-  EXPECT_THAT(v.components(), Each(joined(ReduceOp::sum, replicas(), 5)));
+  EXPECT_THAT(v.components(), Each(joined(ReduceOp::sum, replicas, 5)));
   const Variable<Values> trained(Values(5), {.name = "trained"});
   Sgd optimizer{std::tuple(trained), {.learning_rate = 0.5}};
   several.run([&] { optimizer.apply_gradients({values_of(id(), 5)}); });
   for (const Values& each : trained.components()) {
-    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(each[i], -0.5 * joined(ReduceOp::sum, replicas(), 5)[i]);
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(each[i], -0.5 * joined(ReduceOp::sum, replicas, 5)[i]);
   }
   const auto overlapped = several.run([] {
     std::tuple both(values_of(id(), 100), values_of(id(), 9));
@@ -156,8 +205,15 @@ TEST_P(MultiWorkerOps, WhatComesFromThemIsRight) {
     return both;
   });
   for (const auto& [first, second] : overlapped.values()) {
-    EXPECT_EQ(first, joined(ReduceOp::max, replicas(), 100));
-    EXPECT_EQ(second, joined(ReduceOp::max, replicas(), 9));
+    EXPECT_EQ(first, joined(ReduceOp::max, replicas, 100));
+    EXPECT_EQ(second, joined(ReduceOp::max, replicas, 9));
+  }
+}
+
+TEST_P(MultiWorkerOps, WhatComesFromThemIsRight) {
+  for (const auto implementation : {CommunicationImplementation::automatic, CommunicationImplementation::mpi}) {
+    MultiWorkerMirroredStrategy several = strategy({.implementation = implementation});
+    expect_right_variables_and_gradients(several);
   }
 }
 
