@@ -54,17 +54,20 @@ void remember_shapes(std::uint32_t checksum, std::string text) {
   remembered.checksum.store(checksum, std::memory_order_relaxed);
 }
 
-std::string shapes_of(std::uint32_t checksum) {
+std::string tensors_of(std::uint32_t checksum) {
   const std::scoped_lock lock(memory().mutex);
-  return knows_shapes(checksum) ? memory().at(checksum).text : fmt::format("not had here, {:04x}", checksum);
+  return knows_shapes(checksum)
+             ? memory().at(checksum).text
+             : fmt::format("tensors with the checksum {:04x}, which that worker's error names", checksum);
 }
 
 void ShapesText::add(const TensorRef& tensor) {
-  if (count_++ < most_shapes) text_.append(text_.empty() ? "" : ", ").append(to_string(tensor.shape));
+  if (count_++ >= most_shapes) return;
+  text_.append(fmt::format("{}{} {}", text_.empty() ? "" : ", ", name(tensor.type), to_string(tensor.shape)));
 }
 
 std::string ShapesText::text(std::uint64_t structure) const {
-  std::string text = text_.empty() ? "none" : text_;
+  std::string text = text_.empty() ? "no tensors" : text_;
   if (count_ > most_shapes) text.append(fmt::format(" and {} more", count_ - most_shapes));
   if (structure != 0) text.append(fmt::format(", structure {:04x}", checksum_of_structure(structure)));
   return text;

@@ -24,10 +24,10 @@ void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept;
 /// True where remember_shapes has been given this checksum lately.
 [[nodiscard]] bool knows_shapes(std::uint32_t checksum) noexcept;
 void remember_shapes(std::uint32_t checksum, std::string text);
-/// What was remembered; the checksum itself where nothing was.
-[[nodiscard]] std::string shapes_of(std::uint32_t checksum);
+/// What was remembered; where nothing was, the checksum and who knows what it stands for.
+[[nodiscard]] std::string tensors_of(std::uint32_t checksum);
 
-/// The shapes of as many tensors as a message has room for, one after the other.
+/// The types and shapes of as many tensors as a message has room for, one after the other.
 class ShapesText {
  public:
   void add(const TensorRef& tensor);

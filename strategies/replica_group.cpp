@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/replica_group.hpp>
 
-#include "equal_structures.hpp"
 #include "replica_places.hpp"
 #include "replica_threads.hpp"
+#include "run_record.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/barrier.hpp>
@@ -86,6 +86,7 @@ struct ReplicaGroup::State {
   /// while others may still be here.
   void connect_workers() {
     turn = 0;
+    record = {};
     for (std::size_t ahead = 1; ahead <= between_workers.size(); ++ahead) {
       std::optional<Communicator>& each = between_workers[ahead % between_workers.size()];
       each = all_workers->dup();
@@ -136,6 +137,7 @@ struct ReplicaGroup::State {
   // it, so that those who have left the call are told, too, but none who are still at the end of the call before.
   std::array<std::optional<Communicator>, 3> between_workers;
   std::array<bool, 3> native_known{};  // of each of them
+  detail::RunRecord record;            // changed by the first replica alone
   std::size_t turn = 0;
   int exceptions = std::uncaught_exceptions();  // when the group was made
   bool given_up = false;                        // outside of a run
@@ -229,23 +231,21 @@ void ReplicaGroup::end(const std::function<void(int)>& body, int local_replica) 
 }
 
 void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& structure) {
-  std::uint64_t mine = 0;
+  detail::RunRecord mine = state_->record;
+  state_->record.count = 0;
   try {
-    if (structure && !state_->failed) mine = structure();
+    if (structure && !state_->failed) mine.structure = structure();
   } catch (...) {
     state_->fail(fmt::format("worker {}", state_->layout.worker));
   }
   if (workers() == nullptr) return;
-  announce({.function = StrategyFunction::end_run});
+  workers()->set_purpose(StrategyCall{.function = StrategyFunction::end_run}.purpose());
   try {
     if (state_->failed && state_->failed == state_->thrown_alike) return;
     if (state_->failed) {
       state_->tell_workers(0, fmt::format(": {}", state_->why));
-    } else if (structure) {
-      const auto other = detail::worker_with_other_structure(*workers(), mine, state_->timeout);
-      if (other) detail::reject_structure_of_worker(*other, "Strategy::run");
     } else {
-      barrier(*workers(), {.timeout = state_->timeout});
+      detail::check_alike(*workers(), mine, state_->timeout);
     }
   } catch (...) {  // all who are still here are told by the collective
     state_->fail("the end of the run");
@@ -271,7 +271,10 @@ void ReplicaGroup::give_up() {
 }
 
 void ReplicaGroup::announce(const StrategyCall& call) const {
-  if (const Communicator* const all = workers()) all->set_purpose(call.purpose());
+  const Communicator* const all = workers();
+  if (all == nullptr) return;
+  all->set_purpose(call.purpose());
+  state_->record.add(call);
 }
 
 void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {

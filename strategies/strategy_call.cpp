@@ -81,7 +81,7 @@ std::string text_of(std::uint32_t number) {
     before = ", ";
   }
   if (const std::uint32_t checksum = number >> checksum_at; checksum != 0) {
-    text += fmt::format(" (shapes {})", detail::shapes_of(checksum));
+    text += fmt::format(" of {}", detail::tensors_of(checksum));
   }
   return text;
 }

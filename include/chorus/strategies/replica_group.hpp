@@ -56,11 +56,12 @@ class CHORUS_API ReplicaGroup {
   ///
   /// `structure()`, where it is given, is called once on each worker after its replicas: it checks what they have made,
   /// and returns a number that is the same on all workers whose replicas have made the same structure.
+  /// At the end the workers compare these, and what they have announced since the run before.
   /// `timeout`: how long replicas and workers wait for each other where nothing else is said; zero: CHORUS_TIMEOUT
   /// decides.
   /// Throws   what the first replica that failed, or `structure`, has thrown; on the other workers Error{revoked} with
-  ///          its text; Error{mismatch} on all workers where the structures differ. The other replicas get the error
-  ///          where they wait for the one that failed; afterwards the group works again.
+  ///          its text; Error{mismatch} on all workers where the structures or the calls differ. The other replicas get
+  ///          the error where they wait for the one that failed; afterwards the group works again.
   void run(const std::function<void(int)>& body, const std::function<std::uint64_t()>& structure = {},
            std::chrono::nanoseconds timeout = {});
 
@@ -124,8 +125,8 @@ class CHORUS_API ReplicaGroup {
   ///          Error{timeout} where one does not come.
   std::vector<const void*> meet(int local_replica, const Place& place, const void* brought = nullptr) const;
 
-  /// Says what the next collectives of the workers are for, which are told where theirs differ. Called by all workers,
-  /// in `together`.
+  /// Says what the next collectives of the workers are for, which are told where theirs differ: at once where they
+  /// share memory, and at the end of the next run. Called by all workers, in `together`.
   void announce(const StrategyCall& call) const;
   /// The same of the next collectives of the local replicas and, by the first one, of the workers.
   void come_to(int local_replica, const StrategyCall& call) const;

@@ -95,6 +95,36 @@ TEST_P(Calls, WorkersOnDifferentNodesAreToldWhereTheyAreCompared) {
   expect_told(several, sums, averages, "disagree", "all_reduce by ");
 }
 
+TEST_P(Calls, WorkersOnDifferentNodesAreToldAtTheEndOfTheRun) {
+  const ScopedVariable memory("CHORUS_SHARED_MEMORY", "off");
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const VariableOptions summed{.name = "v", .aggregation = VariableAggregation::sum};
+  const Variable<double> v(0, summed);
+  const Variable<double> w(0, {.name = "w", .aggregation = VariableAggregation::sum});
+  const auto reduces = [&](ReduceOp op) { return [&, op] { all_reduce_by(several, op); }; };
+  expect_told(several, reduces(ReduceOp::sum), reduces(ReduceOp::max), "the last of 3 on worker 0 is all_reduce by sum",
+              " is all_reduce by max");
+  const auto writes = [&](const Variable<double>& variable) {
+    return [&] { several.run([&] { variable.assign(1.0); }); };
+  };
+  expect_told(several, writes(v), writes(w), "on worker 0 is Variable::assign of \"v\"",
+              " is Variable::assign of \"w\"");
+  const auto reduces_one = [&](auto one) {
+    return [&, one] { several.run([=] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, one); }); };
+  };
+  expect_told(several, reduces_one(1), reduces_one(1.0F), "all_reduce by sum of int32 ()", "all_reduce by sum of ");
+  const auto values = several.run([] { return 1.0; });
+  std::ignore = several.reduce(is_last() ? ReduceOp::average : ReduceOp::sum, values);
+  const auto runs = [&] { several.run([] { return 1; }); };
+  expect_told(several, runs, runs, "on worker 0 is Strategy::reduce by sum", " is Strategy::reduce by average");
+  for (int i = 0; i < 3; ++i) {  // the same calls, also where they come from a run and from outside by turns
+    std::invoke(writes(v));
+    EXPECT_EQ(several.reduce(ReduceOp::max, values), 1);
+    expect_works(several);
+  }
+}
+
 TEST_P(Calls, DifferentReductionsAreTold) {
   for (const bool reproducible : {false, true}) {
     MultiWorkerMirroredStrategy several = strategy({.reproducible = reproducible});
@@ -104,7 +134,7 @@ TEST_P(Calls, DifferentReductionsAreTold) {
     expect_told(several, reduced_by(ReduceOp::sum), reduced_by(ReduceOp::average), "Strategy::reduce by sum ",
                 "Strategy::reduce by average ");
     expect_told(several, reduced_by(ReduceOp::min), reduced_by(ReduceOp::max), "Strategy::reduce by min ",
-                "Strategy::reduce by max (shapes ");
+                "Strategy::reduce by max of ");
     expect_told(several, in_a_run(ReduceOp::sum), in_a_run(ReduceOp::average), "all_reduce by sum",
                 "all_reduce by average");
     expect_told(
@@ -128,23 +158,25 @@ TEST_P(Calls, DifferentDimensionsAreTold) {
 
 TEST_P(Calls, DifferentStructuresOfOneLengthAreTold) {
   MultiWorkerMirroredStrategy several = strategy();
-  const auto shaped = [](std::size_t rows) { return Tensor<double, 2>({rows, 6 / rows}); };
+  const std::size_t length = 6 * static_cast<std::size_t>(GetParam());  // so that neither test knows the other's shapes
+  const auto shaped = [length](std::size_t rows) { return Tensor<double, 2>({rows, length / rows}); };
   const auto reduces = [&](std::size_t rows) {
     return [&, rows] {
       std::ignore = several.reduce(
           ReduceOp::sum, per_replica(several, std::vector(static_cast<std::size_t>(GetParam()), shaped(rows))));
     };
   };
-  expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum (shapes ", "Strategy::reduce by sum (shapes ");
+  expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum of ", ", which that worker's error names");
   for (const std::size_t rows : {2U, 3U}) std::invoke(reduces(rows));
-  expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum (shapes (2, 3)): ",
-              "Strategy::reduce by sum (shapes (3, 2)): ");  // as both are known
+  expect_told(several, reduces(2), reduces(3),
+              "Strategy::reduce by sum of float64 " + to_string(Shape{2, length / 2}) + ": ",
+              "Strategy::reduce by sum of float64 " + to_string(Shape{3, length / 3}) + ": ");  // as both are known
   const auto in_a_run = [&](std::size_t rows) {
     return [&, rows] {
       several.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, shaped(rows)); });
     };
   };
-  expect_told(several, in_a_run(2), in_a_run(3), "all_reduce by sum (shapes ", "all_reduce by sum (shapes ");
+  expect_told(several, in_a_run(2), in_a_run(3), "all_reduce by sum of ", "all_reduce by sum of ");
   using Named = std::map<std::string, double>;
   const auto named = [&](const std::string& name) {
     return [&, name] {
@@ -152,15 +184,14 @@ TEST_P(Calls, DifferentStructuresOfOneLengthAreTold) {
       std::ignore = several.reduce(ReduceOp::sum, per_replica(several, all));
     };
   };
-  expect_told(several, named("loss"), named("accuracy"), "Strategy::reduce by sum (shapes ",
-              "Strategy::reduce by sum (shapes ");
+  expect_told(several, named("loss"), named("accuracy"), "Strategy::reduce by sum of ", "Strategy::reduce by sum of ");
   const auto named_in_a_run = [&](const std::string& name) {
     return [&, name] {
       several.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, Named{{name, 1}}); });
     };
   };
-  expect_told(several, named_in_a_run("loss"), named_in_a_run("accuracy"), "all_reduce by sum (shapes ",
-              "all_reduce by sum (shapes ");
+  expect_told(several, named_in_a_run("loss"), named_in_a_run("accuracy"), "all_reduce by sum of ",
+              "all_reduce by sum of ");
 }
 
 TEST_P(Calls, DifferentOverlappedReductionsAreToldByTheirName) {
