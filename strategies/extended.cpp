@@ -11,6 +11,7 @@
 #include <chorus/error.hpp>
 #include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/strategy.hpp>
+#include <chorus/thread_communicators.hpp>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,8 @@ StrategyParts checked(StrategyParts parts) {
                 fmt::format("{} strategy: device {} is named twice: each replica needs a device of its own", parts.name,
                             device->name()));
   }
+  const bool alone = !parts.workers && !parts.anywhere;
+  if (alone) std::ignore = thread_communicators(1);  // throws where a variable of the environment is wrong
   if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
   if (!parts.cross_device_ops) parts.cross_device_ops = std::make_unique<CollectiveAllReduce>();
   return parts;
@@ -72,8 +75,10 @@ bool has_no_elements(const detail::ReplicaLeaves& values) {
 }  // namespace
 
 StrategyExtended::StrategyExtended(StrategyParts parts)
-    : parts_(checked(std::move(parts))), group_(std::make_shared<ReplicaGroup>(parts_.worker_devices, parts_.workers)) {
-  if (parts_.workers || parts_.worker_devices.size() == 1) return;
+    : parts_(checked(std::move(parts))),
+      group_(
+          std::make_shared<ReplicaGroup>(parts_.worker_devices, parts_.workers, parts_.communication_options.timeout)) {
+  if (parts_.workers || parts_.anywhere) return;
   if (const std::string line = alone_line(parts_.name); !line.empty()) fmt::print(stderr, "{}\n", line);
 }
 

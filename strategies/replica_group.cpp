@@ -59,9 +59,9 @@ std::string text_of(const std::exception_ptr& error) {
 }
 
 /// Throws unless every worker has as many replicas as this one.
-void check_equal_numbers(const Communicator& workers, int replicas) {
+void check_equal_numbers(const Communicator& workers, int replicas, std::chrono::nanoseconds timeout) {
   std::vector<int> numbers(static_cast<std::size_t>(workers.size()));
-  allgather(workers, std::span(&replicas, 1), numbers);
+  allgather(workers, std::span(&replicas, 1), numbers, {.timeout = timeout});
   const auto other = std::ranges::find_if(numbers, [&](int number) { return number != numbers.front(); });
   if (other == numbers.end()) return;
   throw Error(
@@ -77,8 +77,12 @@ constexpr std::uint32_t failed_in_meeting = std::uint32_t{1} << 31U;
 }  // namespace
 
 struct ReplicaGroup::State {
-  State(std::vector<Device> chosen, const std::optional<Communicator>& workers)
-      : devices(std::move(chosen)), all_workers(workers), places(devices.size()), threads(devices) {}
+  State(std::vector<Device> chosen, const std::optional<Communicator>& workers, std::chrono::nanoseconds start)
+      : devices(std::move(chosen)),
+        all_workers(workers),
+        start_timeout(start),
+        places(devices.size()),
+        threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
   /// Makes the communicators of the workers, and has each called once: until then nobody notices who is lost. Last the
@@ -90,14 +94,17 @@ struct ReplicaGroup::State {
     for (std::size_t ahead = 1; ahead <= between_workers.size(); ++ahead) {
       std::optional<Communicator>& each = between_workers[ahead % between_workers.size()];
       each = all_workers->dup();
-      barrier(*each);
+      barrier(*each, {.timeout = start_timeout});
     }
     native_known.fill(false);
   }
   /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
     if (failed && !alone()) local = thread_communicators(layout.local_replicas);
-    if (all_workers && (failed || given_up)) connect_workers();
+    if (all_workers && (failed || given_up)) {
+      if (start_timeout.count() > 0) barrier(*all_workers, {.timeout = start_timeout});  // making them has no limit
+      connect_workers();
+    }
     places.reset();
     readers = 0;
     given_up = false;
@@ -138,6 +145,7 @@ struct ReplicaGroup::State {
   std::array<std::optional<Communicator>, 3> between_workers;
   std::array<bool, 3> native_known{};  // of each of them
   detail::RunRecord record;            // changed by the first replica alone
+  std::chrono::nanoseconds start_timeout;
   std::size_t turn = 0;
   int exceptions = std::uncaught_exceptions();  // when the group was made
   bool given_up = false;                        // outside of a run
@@ -155,14 +163,15 @@ struct ReplicaGroup::State {
   ReplicaThreads threads;
 };
 
-ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Communicator>& workers) {
+ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Communicator>& workers,
+                           std::chrono::nanoseconds timeout) {
   if (devices.empty()) {
     throw Error(ErrorCode::invalid_argument, "strategy: there is no device: name one, or leave the choice to chorus");
   }
-  state_ = std::make_unique<State>(std::move(devices), workers);
+  state_ = std::make_unique<State>(std::move(devices), workers, timeout);
   state_->layout.local_replicas = static_cast<int>(state_->devices.size());
   if (workers && workers->size() > 1) {
-    check_equal_numbers(*workers, state_->layout.local_replicas);
+    check_equal_numbers(*workers, state_->layout.local_replicas, timeout);
     state_->layout.workers = workers->size();
     state_->layout.worker = workers->rank();
     state_->shares_memory = workers->shares_memory();

@@ -32,7 +32,8 @@ constexpr std::array names{"no call",
                            "Checkpoint::restore",
                            "CheckpointManager::save",
                            "CheckpointManager::steps",
-                           "apply_gradients"};
+                           "apply_gradients",
+                           "MultiWorkerMirroredStrategy"};
 constexpr std::array write_names{"Variable::assign",        "Variable::assign_add",  "Variable::assign_sub",
                                  "Variable::scatter_add",   "Variable::scatter_sub", "Variable::scatter_mul",
                                  "Variable::scatter_div",   "Variable::scatter_min", "Variable::scatter_max",
@@ -43,7 +44,7 @@ constexpr std::array write_names{"Variable::assign",        "Variable::assign_ad
 constexpr unsigned op_at = 5;
 constexpr unsigned dimensions_at = 9;
 constexpr unsigned checksum_at = 17;
-static_assert(names.size() == static_cast<std::size_t>(StrategyFunction::apply_gradients) + 1);
+static_assert(names.size() == static_cast<std::size_t>(StrategyFunction::make_strategy) + 1);
 static_assert(names.size() <= 1U << op_at && reduce_op_count < 1 << (dimensions_at - op_at));
 
 constexpr std::uint32_t bits(std::uint32_t number, unsigned from, unsigned to) {

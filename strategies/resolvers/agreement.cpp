@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,8 @@ RankReport report_of(const ClusterResolver& resolver, int local_replicas) {
     report.id = id_in_cluster(cluster, resolver.task());
   } catch (const Error& error) {
     report.object(error.message());
+  } catch (const std::exception& error) {  // of a resolver of the program's own
+    report.object(error.what());
   }
   return report;
 }

@@ -32,8 +32,9 @@ std::string startup_line(std::string_view strategy, const ClusterResolver& resol
 
 std::string alone_line(std::string_view strategy) {
   if (Environment::world_size() == 1 || Environment::world_rank() != 0) return {};
-  return "chorus: " + std::string(strategy) + ": each of the " + std::to_string(Environment::world_size()) +
-         " ranks of MPI computes alone and has all the data: for one computation of all ranks take "
+  return "chorus: " + std::string(strategy) + ": a strategy of one process, and there are " +
+         std::to_string(Environment::world_size()) +
+         " ranks of MPI: each that has one computes alone, with all the data; for one computation of all ranks take "
          "MultiWorkerMirroredStrategy";
 }
 

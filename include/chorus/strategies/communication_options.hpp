@@ -37,8 +37,8 @@ struct CommunicationOptions {
   /// Tensors of one type are sent together in packs of at most this many bytes (a tensor that is larger alone); 0: the
   /// library decides.
   std::size_t bytes_per_pack = 0;
-  /// After this long a replica, or a worker, that waits for others throws Error{timeout}, also in a merge_call and at
-  /// the end of a run; zero: CHORUS_TIMEOUT decides.
+  /// After this long a replica, or a worker, that waits for others throws Error{timeout}, also in a merge_call, at the
+  /// end of a run and, where a strategy is given it, in its constructor; zero: CHORUS_TIMEOUT decides.
   std::chrono::nanoseconds timeout = {};
   /// Where the library has been built without it, strategies and calls that are given it throw Error{not_built}.
   CommunicationImplementation implementation = CommunicationImplementation::automatic;

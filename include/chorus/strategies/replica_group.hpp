@@ -28,9 +28,12 @@ namespace chorus {
 class CHORUS_API ReplicaGroup {
  public:
   /// One local replica for each of `devices`. `workers`: the processes, each with as many devices; none where this one
-  /// works alone. Called by all of them.
-  /// Throws   Error{invalid_argument} where there is no device, or where the workers have different numbers of them.
-  ReplicaGroup(std::vector<Device> devices, const std::optional<Communicator>& workers);
+  /// works alone. Called by all of them, which wait for each other for `timeout` where it is not 0, here and after a
+  /// failure.
+  /// Throws   Error{invalid_argument} where there is no device, or where the workers have different numbers of them;
+  ///          Error{timeout}, after which `workers` is broken.
+  ReplicaGroup(std::vector<Device> devices, const std::optional<Communicator>& workers,
+               std::chrono::nanoseconds timeout = {});
   ReplicaGroup(const ReplicaGroup&) = delete;
   ReplicaGroup& operator=(const ReplicaGroup&) = delete;
   ~ReplicaGroup();

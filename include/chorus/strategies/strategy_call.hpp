@@ -32,7 +32,8 @@ enum class StrategyFunction : std::uint8_t {
   restore,
   manager_save,
   manager_steps,
-  apply_gradients
+  apply_gradients,
+  make_strategy
 };
 
 /// How replicas write a variable.
