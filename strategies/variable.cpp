@@ -160,8 +160,9 @@ VariableCore::Access VariableCore::access(const char* function) const {
   return {Side::replica, component(replica), component(replica) == replica};
 }
 
-void VariableCore::check_aggregation(VariableWrite how) const {
-  if (options_.aggregation != VariableAggregation::none) return;
+bool VariableCore::is_joined(VariableWrite how) const {
+  if (options_.aggregation != VariableAggregation::none) return true;
+  if (strategy_->num_replicas_in_sync() == 1) return false;
   throw Error(
       ErrorCode::wrong_context,
       fmt::format("{}: it has no aggregation, which would join what the replicas write: make it with one, or write it "
@@ -170,7 +171,7 @@ void VariableCore::check_aggregation(VariableWrite how) const {
 }
 
 void VariableCore::aggregate(const TensorRef& value, VariableWrite how) const {
-  check_aggregation(how);
+  if (!is_joined(how)) return;
   ReplicaContext& replica = *current_context().replica;
   ReplicaGroup& group = strategy_->extended().group();
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
@@ -189,7 +190,7 @@ void VariableCore::aggregate(const TensorRef& value, VariableWrite how) const {
 }
 
 void VariableCore::aggregate(const SlicesRef& slices, VariableWrite how) const {
-  check_aggregation(how);
+  if (!is_joined(how)) return;
   const ReplicaContext& replica = *current_context().replica;
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   if (of_first && replica.replica_id_in_sync_group() != 0) slices.resize(0);

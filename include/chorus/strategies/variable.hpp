@@ -90,9 +90,9 @@ class Variable {
   // a variable synchronised on read changes in this replica only, without communication. Elsewhere: every component
   // gets the same. In an update: the component that is updated.
   // Throws   Error{invalid_argument} where the value has another shape than the variable, or integers are not divisible
-  //          by the number of the replicas that shall have a part; Error{wrong_context} in a replica where the
-  //          aggregation is none, in the scope of another strategy, and for
-  //          adding to a sum that is synchronised on read from outside of the replicas; what the collectives throw.
+  //          by the number of the replicas that shall have a part; Error{wrong_context} in one of several replicas
+  //          where the aggregation is none, in the scope of another strategy, and for adding to a sum that is
+  //          synchronised on read from outside of the replicas; what the collectives throw.
 
   void assign(T value) const {
     write(VariableWrite::assign, std::move(value), [](T& component, const T& given) { component = given; });
@@ -115,8 +115,8 @@ class Variable {
   // Throws   Error{invalid_argument} where the slices are not as IndexedSlices says, or none of a tensor of the
   //          variable's shape, and where integers are divided by 0; Error{not_supported} for a variable synchronised on
   //          read, and for scatter_min, scatter_max and scatter_update where the aggregation is sum or mean;
-  //          Error{wrong_context} in a replica where it is none, and in the scope of another strategy; what the
-  //          collectives throw.
+  //          Error{wrong_context} in one of several replicas where it is none, and in the scope of another
+  //          strategy; what the collectives throw.
 
   void scatter_add(IndexedSlices<T> slices) const {
     scatter(VariableWrite::scatter_add, std::move(slices), [](const auto& to, const auto& by) { return to + by; });

@@ -20,7 +20,7 @@ enum class VariableSynchronization : std::uint8_t {
 
 /// How what the replicas write is made one value.
 enum class VariableAggregation : std::uint8_t {
-  none,               ///< replicas cannot write it
+  none,               ///< one of several replicas cannot write it
   sum,                ///< the sum of what they write
   mean,               ///< its mean
   only_first_replica  ///< what replica 0 writes

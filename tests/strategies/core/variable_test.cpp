@@ -3,6 +3,7 @@
 
 #include <chorus/interop/eigen_leaf.hpp>
 #include <chorus/strategies/central_storage_strategy.hpp>
+#include <chorus/strategies/one_device_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
 #include <cstddef>
@@ -254,9 +255,35 @@ TEST_P(WithReplicas, CentralStorageHasOneComponentForAllReplicas) {
     return 100 * before + v.value();
   });
   EXPECT_THAT(seen.values(), Each(static_cast<float>(101 + sum_of_ids())));
-  if (replicas() == 1) return;
-  const Variable<float> unwritten = variable_of(strategy, Aggregation::none);
-  expect_error(ErrorCode::wrong_context, "no aggregation", [&] { strategy.run([&] { unwritten.assign(1); }); });
+}
+
+/// Writes a variable without an aggregation, which one replica may and of several none.
+template <class AnyStrategy>
+void expect_written_by_one_alone(AnyStrategy& strategy) {
+  const auto scope = strategy.scope();
+  const Variable<float> v(1, {.name = "v"});
+  const auto writes = [&] {
+    strategy.run([&] {
+      v.assign(3);
+      v.assign_add(1);
+    });
+  };
+  if (strategy.num_replicas_in_sync() == 1) {
+    writes();
+    EXPECT_EQ(v.value(), 4);
+  } else {
+    expect_error(ErrorCode::wrong_context, "no aggregation", writes);
+    EXPECT_EQ(v.value(), 1);
+  }
+}
+
+TEST_P(WithReplicas, WithoutAnAggregationOneReplicaWritesAlone) {
+  CentralStorageStrategy central(some_devices(replicas()));
+  expect_written_by_one_alone(central);
+  MirroredStrategy copies = mirrored(replicas());
+  expect_written_by_one_alone(copies);
+  OneDeviceStrategy one(some_devices(1).front());
+  expect_written_by_one_alone(one);
 }
 
 TEST(Variable, MatricesAndTheDefaultStrategy) {

@@ -101,6 +101,10 @@ TEST(Scatter, WithoutAnAggregationReplicasCannotWrite) {
   expect_error(ErrorCode::wrong_context, "no aggregation",
                [&] { strategy.run([&] { v.scatter_update(slices_of_three({0}, {1})); }); });
   EXPECT_THAT(v.components(), Each(ElementsAre(2, 1, 1)));
+  MirroredStrategy alone = mirrored(1);
+  const Variable<List> own = variable_of(alone, Aggregation::none);
+  alone.run([&] { own.scatter_update(slices_of_three({0}, {7})); });
+  EXPECT_THAT(own.components(), Each(ElementsAre(7, 1, 1)));
 }
 
 TEST(Scatter, WhatIsNeitherSumNorMeanIsRefusedEverywhere) {

@@ -87,7 +87,8 @@ class CHORUS_API VariableCore {
  private:
   /// How messages begin, `Variable::assign of "x" in replica 1`, where `caller` is the function that a program calls.
   [[nodiscard]] std::string where(const char* caller) const;
-  void check_aggregation(VariableWrite how) const;
+  /// Whether what replicas write is joined with what others do; a single replica's need not be. Throws where it cannot.
+  [[nodiscard]] bool is_joined(VariableWrite how) const;
   void agree_with_workers(const TensorRef& initial);
 
   VariableOptions options_;
