@@ -82,6 +82,12 @@ void check_operation(ReduceOp op, DataType type, const char* function) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: strategies do not reduce by {}: give sum, average, min or max", function, name(op)));
   }
+  const bool adds = op == ReduceOp::sum || op == ReduceOp::average;
+  if (type == DataType::boolean && adds) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: bool elements have no {}: give min, which is `and`, max, which is `or`, or integers",
+                            function, name(op)));
+  }
   if (op == ReduceOp::average && is_integer(type)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: the average of {} elements is no integer: reduce floating-point numbers, or sum and "

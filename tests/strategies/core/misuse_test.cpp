@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include <complex>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,6 +32,21 @@ TEST(Misuse, ReplicasWithDifferentNumbersOfTensors) {
   expect_error(ErrorCode::mismatch, "replica 1 gives 1 tensors, replica 0 2", [&] { one_device.run(reduce); });
   MirroredStrategy collective = mirrored(2, nullptr, {.bytes_per_pack = 1});
   EXPECT_THROW(collective.run(reduce), Error);
+}
+
+TEST(Misuse, OperationsThatTypesDoNotHaveAreRefusedAlike) {
+  MirroredStrategy two = mirrored(2);
+  const auto refused = [&](ReduceOp op, auto value, const std::string& why) {
+    expect_error(ErrorCode::invalid_argument, "ReplicaContext::all_reduce: " + why,
+                 [&] { two.run([&] { std::ignore = get_replica_context()->all_reduce(op, value); }); });
+    expect_error(ErrorCode::invalid_argument, "Strategy::reduce: " + why,
+                 [&] { std::ignore = two.reduce(op, two.run([&] { return value; })); });
+  };
+  refused(ReduceOp::sum, true, "bool elements have no sum");
+  refused(ReduceOp::average, true, "bool elements have no average");
+  refused(ReduceOp::average, 1, "the average of int32 elements");
+  refused(ReduceOp::product, 1.0, "strategies do not reduce by product");
+  refused(ReduceOp::max, std::complex<float>(1), "complex64 elements have no order");
 }
 
 TEST(Misuse, ValuesOfAnotherNumberOfReplicas) {
