@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training under a strategy: this program says what one replica does with its part of a batch, and where the replicas
-// run is a word on the command line. Nothing but make_strategy looks at it.
+// run is a word on the command line. Nothing but strategy_choice.cpp looks at it.
 //
 // A batch has the images of all replicas together. Each computes the loss and the gradient of its own, divided by the
 // images of all; the optimizer adds the gradients up and changes the parameters of every replica alike.
@@ -90,25 +90,25 @@ void add_options(CLI::App& app, Settings& settings) {
 }
 
 /// Throws   InputError on every rank where rank 0 cannot write the file that `option` names.
-void check_writable(const chorus::Communicator& world, const char* option, const std::string& path) {
+void check_writable(const chorus::Communicator& workers, const char* option, const std::string& path) {
   if (path.empty()) return;
   int error = 0;
-  if (world.rank() == 0) {
+  if (workers.rank() == 0) {
     const bool there = std::filesystem::exists(path);
     if (!std::ofstream(path, std::ios::app)) error = errno;
     if (!there) std::filesystem::remove(path);
   }
-  chorus::bcast(world, std::span(&error, 1), 0);
+  chorus::bcast(workers, std::span(&error, 1), 0);
   if (error != 0) throw examples::InputError(fmt::format("{} {}: {}", option, path, std::strerror(error)));
 }
 
 /// Before anything is learned that could not be kept.
-void check_outputs(const chorus::Communicator& world, const Settings& settings) {
+void check_outputs(const chorus::Communicator& workers, const Settings& settings) {
   if (!settings.plot.empty() && !settings.plot.ends_with(".svg") && !settings.plot.ends_with(".png")) {
     throw examples::InputError(fmt::format("--plot {}: give an .svg or .png file", settings.plot));
   }
-  check_writable(world, "--curve", settings.curve);
-  check_writable(world, "--plot", settings.plot);
+  check_writable(workers, "--curve", settings.curve);
+  check_writable(workers, "--plot", settings.plot);
 }
 
 /// The images to learn from and those held out.
@@ -254,14 +254,14 @@ void keep_curve(const std::vector<double>& curve, const Settings& settings) {
              drawn ? "plot: " + settings.plot : "no plot: gnuplot is missing, or could not draw " + settings.plot);
 }
 
-int train(const chorus::Communicator& world, const Settings& settings) {
+int train(const chorus::Communicator& workers, const Settings& settings) {
   const Say say = [&](const std::string& line) {
-    if (world.rank() == 0) fmt::print("{}\n", line);
+    if (workers.rank() == 0) fmt::print("{}\n", line);
   };
-  check_outputs(world, settings);
-  const auto strategy = train_digits::make_strategy(settings.strategy, world);
+  check_outputs(workers, settings);
+  const auto strategy = train_digits::make_strategy(settings.strategy, workers);
   const auto scope = strategy->scope();
-  const Inputs inputs = distribute(digits::load(world, settings.data), settings, *strategy);
+  const Inputs inputs = distribute(digits::load(workers, settings.data), settings, *strategy);
   say(fmt::format("{} strategy, replicas: {}; {} images to learn from, {} held out, {} per step", strategy->name(),
                   strategy->num_replicas_in_sync(), inputs.learned, inputs.held_out, settings.batch_size));
 
@@ -271,7 +271,7 @@ int train(const chorus::Communicator& world, const Settings& settings) {
     strategy->run([&](const Batch& batch) { progress.model.test(batch); }, step.batches());
   }
   say(fmt::format("held-out accuracy {:.2f} %", 100 * progress.model.accuracy()));
-  if (world.rank() == 0) keep_curve(progress.curve, settings);
+  if (workers.rank() == 0) keep_curve(progress.curve, settings);
   return EXIT_SUCCESS;
 }
 
@@ -283,6 +283,7 @@ int main(int argc, char** argv) {
     Settings settings;
     add_options(app, settings);
     if (const auto exit_code = examples::parse(app, argc, argv, world)) return *exit_code;
-    return train(world, settings);
+    const auto workers = train_digits::workers_of(settings.strategy, world);
+    return workers ? train(*workers, settings) : EXIT_SUCCESS;
   });
 }

@@ -21,17 +21,11 @@ std::vector<chorus::Device> devices(int number) {
   return all;
 }
 
-void check(const StrategyChoice& choice, const chorus::Communicator& world) {
+void check(const StrategyChoice& choice) {
   const bool one_replica = choice.name == "default" || choice.name == "one_device";
   if (one_replica && choice.replicas > 1) {
     throw examples::InputError(
         fmt::format("--replicas {}: the strategy {} has one replica", choice.replicas, choice.name));
-  }
-  if (choice.name != "multi_worker" && world.size() > 1) {
-    throw examples::InputError(
-        fmt::format("--strategy {} is for one process, and there are {}: start it without a "
-                    "launcher, or take --strategy multi_worker",
-                    choice.name, world.size()));
   }
 }
 
@@ -41,8 +35,19 @@ std::vector<std::string> strategy_names() {
   return {"default", "one_device", "mirrored", "multi_worker", "central_storage"};
 }
 
-std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice, const chorus::Communicator& world) {
-  check(choice, world);
+std::optional<chorus::Communicator> workers_of(const StrategyChoice& choice, const chorus::Communicator& world) {
+  if (choice.name == "multi_worker" || world.size() == 1) return world;
+  if (world.rank() == 0) {
+    fmt::print(stderr,
+               "train_digits: --strategy {} is of one process: rank 0 trains, and the other {} of {} have nothing to "
+               "do; with --strategy multi_worker all train\n",
+               choice.name, world.size() - 1, world.size());
+  }
+  return world.split(world.rank() == 0 ? std::optional(0) : std::nullopt);
+}
+
+std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice, const chorus::Communicator& workers) {
+  check(choice);
   const chorus::CommunicationOptions options{.reproducible = choice.reproducible};
   if (choice.name == "default") {
     const std::shared_ptr<void> not_owned;
@@ -59,7 +64,7 @@ std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice, co
   // Ranks that the launcher has not bound would all take the first core.
   setup.devices = chorus::shared_devices(choice.replicas > 0 ? choice.replicas : 1);
   setup.communication_options = options;
-  return std::make_shared<chorus::MultiWorkerMirroredStrategy>(world, std::move(setup));
+  return std::make_shared<chorus::MultiWorkerMirroredStrategy>(workers, std::move(setup));
 }
 
 }  // namespace train_digits

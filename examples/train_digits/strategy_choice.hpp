@@ -5,6 +5,7 @@
 #include <chorus/strategies/strategy.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,14 @@ struct StrategyChoice {
   bool reproducible = false;
 };
 
-/// The strategy that is chosen. Called by every rank.
-/// Throws   examples::InputError where the strategy is not one for so many replicas or ranks.
+/// The ranks that train under it: all, or under a strategy of one process the first, which says so; none on the others.
+/// Called by every rank.
+[[nodiscard]] std::optional<chorus::Communicator> workers_of(const StrategyChoice& choice,
+                                                             const chorus::Communicator& world);
+
+/// The strategy that is chosen. Called by all of `workers`.
+/// Throws   examples::InputError where the strategy is not one for so many replicas.
 [[nodiscard]] std::shared_ptr<chorus::Strategy> make_strategy(const StrategyChoice& choice,
-                                                              const chorus::Communicator& world);
+                                                              const chorus::Communicator& workers);
 
 }  // namespace train_digits
