@@ -76,10 +76,10 @@ std::string overlap_of_gradients(const OverlapOfGradients& measured) {
     return std::clamp(100 * (medians[1] - medians[2]) / (medians[1] - medians[0]), 0.0, 100.0);
   });
   return fmt::format(
-      "# With {:.1f} us of computation: {:.1f} us where they are reduced afterwards, {:.1f} us where each is\n"
-      "# reduced as it is computed, which hides {:.1f} % [{:.1f}, {:.1f}] of the reduction.\n",
-      median(measured.alone_us), median(measured.afterwards_us), median(measured.overlapped_us), hidden.value,
-      hidden.low, hidden.high);
+      "# With {:.1f} us of computation: {:.1f} us where they are reduced afterwards, {:.1f} us in packs of\n"
+      "# {} bytes as they are computed, which hides {:.1f} % [{:.1f}, {:.1f}] of the reduction.\n",
+      median(measured.alone_us), median(measured.afterwards_us), median(measured.overlapped_us), measured.pack_bytes,
+      hidden.value, hidden.low, hidden.high);
 }
 
 }  // namespace chorus::bench

@@ -43,7 +43,8 @@ struct Way {
 struct OverlapOfGradients {
   std::span<const double> alone_us;       ///< the computation
   std::span<const double> afterwards_us;  ///< the computation, then the reduction
-  std::span<const double> overlapped_us;  ///< the reduction of each tensor as it is computed
+  std::span<const double> overlapped_us;  ///< the reduction of each pack as its tensors are computed
+  std::size_t pack_bytes;                 ///< of these
 };
 [[nodiscard]] std::string overlap_of_gradients(const OverlapOfGradients& measured);
 

@@ -39,9 +39,10 @@ TEST(StrategyTables, SayWhatPacksGain) {
 }
 
 TEST(StrategyTables, SayHowMuchComputationHides) {
-  EXPECT_THAT(overlap_of_gradients({.alone_us = two, .afterwards_us = four, .overlapped_us = three}),
-              HasSubstr("hides 50.0 % [50.0, 50.0] of the reduction"));
-  EXPECT_THAT(overlap_of_gradients({.alone_us = two, .afterwards_us = three, .overlapped_us = four}),
+  EXPECT_THAT(
+      overlap_of_gradients({.alone_us = two, .afterwards_us = four, .overlapped_us = three, .pack_bytes = 5000}),
+      HasSubstr("in packs of\n# 5000 bytes as they are computed, which hides 50.0 % [50.0, 50.0] of the reduction"));
+  EXPECT_THAT(overlap_of_gradients({.alone_us = two, .afterwards_us = three, .overlapped_us = four, .pack_bytes = 1}),
               HasSubstr("hides 0.0 % "));
 }
 
