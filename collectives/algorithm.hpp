@@ -25,15 +25,15 @@ struct LinkModel;
 struct Problem {
   Call call;
   int ranks = 1;
-  int nodes = 1;               ///< groups of ranks that share memory
-  int largest_node = 1;        ///< ranks on the fullest of them
-  int smallest_node = 1;       ///< and on that with the fewest
-  bool in_order = true;        ///< the ranks of each node follow one another, node by node
-  bool shared = false;         ///< all ranks share memory
-  std::size_t slot_bytes = 0;  ///< length of a data slot of the shared memory
-  Radices domains = {};        ///< how the node divides them, where all share memory
-  bool single_copy = false;    ///< they can read each other's memory, too
-  bool native = false;         ///< the vendor can carry out `call`
+  int nodes = 1;                     ///< groups of ranks that share memory
+  int largest_node = 1;              ///< ranks on the fullest of them
+  int smallest_node = 1;             ///< and on that with the fewest
+  bool in_order = true;              ///< the ranks of each node follow one another, node by node
+  bool shared = false;               ///< all ranks share memory
+  std::size_t slot_bytes = 0;        ///< length of a data slot of the shared memory
+  Radices domains = {};              ///< how the node divides them, where all share memory
+  bool single_copy = false;          ///< they can read each other's memory, too
+  bool native = false;               ///< the vendor can carry out `call`
   const LinkModel* links = nullptr;  ///< what phases of an algorithm are chosen by; null: the built-in model
 };
 

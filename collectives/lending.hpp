@@ -71,8 +71,8 @@ class Loan {
   return bytes < machine::lent_by_far_cores_from && memory.pace().far_apart() ? nullptr : data;
 }
 
-/// The last round of a collective in which somebody lends, run by all ranks: ends when all have read, and throws where a
-/// rank has given up, whose data may have changed before it was read.
+/// The last round of a collective in which somebody lends, run by all ranks: ends when all have read, and throws where
+/// a rank has given up, whose data may have changed before it was read.
 Task<> until_all_have_read(SharedGroup& memory);
 /// The same where `lender` alone lends: the others do not wait, but throw where a rank has given up.
 Task<> until_all_have_read(SharedGroup& memory, int lender);
