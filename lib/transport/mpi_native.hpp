@@ -17,6 +17,9 @@ class MpiNative final : public Native {
  public:
   explicit MpiNative(MPI_Comm comm) noexcept : comm_(comm) {}
 
+  /// Some hosts have more ranks than others; to be said before the first call.
+  void know_uneven_hosts() noexcept { uneven_hosts_ = true; }
+
   [[nodiscard]] bool supports(const Call& call) const noexcept override;
   void run(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] std::uint64_t start(const Call& call, const Buffers& buffers) override;
@@ -53,6 +56,7 @@ class MpiNative final : public Native {
 
   MPI_Comm comm_;
   int under_way_ = 0;
+  bool uneven_hosts_ = false;
   std::vector<std::byte> copy_;
   std::map<std::uint64_t, Lengths> started_;  // MPI reads them until the call is complete
 };

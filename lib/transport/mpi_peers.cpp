@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -58,6 +59,13 @@ std::string note_of_shape(const Settings& settings, const SharedGroup* memory) {
   if (settings.domains.empty()) return {};
   return fmt::format("CHORUS_DOMAINS={} is not for the {} ranks of a node: not divided", text_of(settings.domains),
                      memory->size());
+}
+
+/// Whether some hosts have more ranks than others.
+bool has_uneven_hosts(std::span<const PeerRecord> records) {
+  std::map<std::string_view, int> ranks;
+  for (const PeerRecord& record : records) ++ranks[record.host.data()];
+  return std::ranges::any_of(ranks, [&](const auto& host) { return host.second != ranks.begin()->second; });
 }
 
 /// True once in this process, for a communicator of all ranks.
@@ -141,6 +149,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
     shared.notes.push_back(note);
   }
   shared.native = native_ ? &*native_ : nullptr;
+  if (native_ && has_uneven_hosts(records_)) native_->know_uneven_hosts();
   const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
   if (known != records_.end()) {
     shared.pace = known->pace;
