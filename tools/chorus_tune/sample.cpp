@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample.hpp"
 
+#include "algorithm_names.hpp"
 #include "base/names.hpp"
 #include "chosen.hpp"
 #include "entrants.hpp"
@@ -17,9 +18,8 @@ namespace chorus::tune {
 namespace {
 
 constexpr double seconds_of_sample = 30;  // of all that is measured
-constexpr double seconds_each = 0.25;     // of an algorithm, where all are measured
+constexpr double seconds_each = 0.25;     // of an algorithm, where everything is measured
 constexpr double warm_up_and_all = 3.5;   // times the seconds that are said to be enough
-constexpr double algorithms_of_most = 6;
 
 /// The sizes that are measured: of a sample every second, so that it ranges farther.
 std::vector<std::size_t> sizes_in(const bench::Options& subject, bool exhaustive, int ranks) {
@@ -40,8 +40,6 @@ class Sampling {
   }
 
   Sample run() {
-    const double cases = static_cast<double>(count_of(options_, world_.size()));
-    if (!options_.exhaustive) seconds_ = seconds_of_sample / (cases * warm_up_and_all * algorithms_of_most);
     for (const bench::Options& subject : options_.subjects) measure(subject);
     choose_by(world_.state(), nullptr);
     return std::move(sample_);
@@ -54,10 +52,17 @@ class Sampling {
     for (const std::size_t bytes : sizes_in(options, options_.exhaustive, world_.size())) {
       console_.show(row.has_size ? fmt::format("{} of {} bytes", row.name, bytes) : std::string(row.name));
       choose_by(world_.state(), with_file_);  // hierarchical ones choose their phases so
-      const std::vector<bench::Entrant> entrants = bench::measure_all(subject, bytes, seconds_);
+      const std::vector<bench::Entrant> entrants = bench::measure_all(subject, bytes, seconds_for(row));
       judge(subject, bytes, entrants);
       note(row, entrants);
     }
+  }
+
+  /// For each algorithm of `row` and a size.
+  [[nodiscard]] double seconds_for(const bench::Row& row) const {
+    if (options_.exhaustive) return seconds_each;
+    const auto algorithms = static_cast<double>(bench::algorithm_names(row.name).size());
+    return seconds_of_sample / (static_cast<double>(count_of(options_, world_.size())) * warm_up_and_all * algorithms);
   }
 
   void judge(bench::Subject& subject, std::size_t bytes, const std::vector<bench::Entrant>& entrants) {
@@ -87,7 +92,6 @@ class Sampling {
   Communicator world_;
   bench::Console& console_;
   std::shared_ptr<const Tunings> with_file_;
-  double seconds_ = seconds_each;
   Sample sample_;
 };
 
