@@ -17,8 +17,8 @@ class MpiNative final : public Native {
  public:
   explicit MpiNative(MPI_Comm comm) noexcept : comm_(comm) {}
 
-  /// Some hosts have more ranks than others; to be said before the first call.
-  void know_uneven_hosts() noexcept { uneven_hosts_ = true; }
+  /// Whether some hosts have more ranks than others; to be said before the first call.
+  void know_hosts(bool uneven) noexcept { uneven_hosts_ = uneven; }
 
   [[nodiscard]] bool supports(const Call& call) const noexcept override;
   void run(const Call& call, const Buffers& buffers) override;

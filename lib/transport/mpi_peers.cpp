@@ -149,7 +149,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
     shared.notes.push_back(note);
   }
   shared.native = native_ ? &*native_ : nullptr;
-  if (native_ && has_uneven_hosts(records_)) native_->know_uneven_hosts();
+  if (native_) native_->know_hosts(has_uneven_hosts(records_));
   const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
   if (known != records_.end()) {
     shared.pace = known->pace;
@@ -274,7 +274,8 @@ Task<Native*> MpiPeers::find_native(Transport& transport) {
   std::vector<std::byte> here(static_cast<std::size_t>(transport.size()));
   for (int times = 0; times < 2; ++times) co_await gather_records(transport, here);
   comm_.emplace(transport_.channel()->comm(), transport_.ranks(), transport_.number());
-  co_return &native_.emplace(comm_->get());
+  native_.emplace(comm_->get()).know_hosts(has_uneven_hosts(records_));
+  co_return &*native_;
 }
 
 }  // namespace chorus
