@@ -24,7 +24,7 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   problem.call.root = 0;
   problem.largest_node = inside ? ranks : phase.where == Phase::Where::along ? whole.smallest_node : 1;
   problem.smallest_node = problem.largest_node;
-  problem.shared = inside;
+  problem.shared = inside && whole.slot_bytes > 0;
   problem.slot_bytes = whole.slot_bytes;
   problem.links = whole.links;
   return problem;
@@ -54,9 +54,7 @@ void copy_alone(const Arguments& arguments) {
 
 }  // namespace
 
-bool has_nodes(const Problem& problem) {
-  return problem.nodes > 1 && problem.nodes < problem.ranks && problem.slot_bytes > 0;
-}
+bool has_nodes(const Problem& problem) { return problem.nodes > 1 && problem.nodes < problem.ranks; }
 
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
   Traffic all{.shared = {}, .messages = {}, .lanes = 1};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "base/machine.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,14 +27,15 @@ struct Phase {
   std::size_t chosen_for = 0;  ///< the count that its algorithm is chosen for, if that is longer
 };
 
-/// True where some of several nodes have several ranks, who share memory.
+/// True where some of several nodes have several ranks, who share memory unless they are simulated.
 [[nodiscard]] bool has_nodes(const Problem& problem);
 /// The same where no node has but one rank.
 [[nodiscard]] inline bool has_lanes(const Problem& problem) { return has_nodes(problem) && problem.smallest_node > 1; }
 /// How many elements go along a lane at a time where several segments are on their way: two slots full, so that a
 /// segment takes much longer than a message or a round by itself.
 [[nodiscard]] inline std::size_t segment_of_lane(const Problem& problem) {
-  return std::max<std::size_t>(1, 2 * problem.slot_bytes / problem.call.element_bytes());
+  const std::size_t slot_bytes = problem.slot_bytes > 0 ? problem.slot_bytes : machine::slot_bytes;
+  return std::max<std::size_t>(1, 2 * slot_bytes / problem.call.element_bytes());
 }
 /// What the phases of `whole` do together.
 [[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases);

@@ -93,6 +93,7 @@ void CommunicatorState::wait_for(const ParkedOperation& parked, std::chrono::nan
 bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::chrono::nanoseconds timeout) {
   drive_others();
   if (parked.finished()) return true;
+  if (peers_->pass_time(Peers::Until::moment)) return false;
   timeout_ = timeout;
   set_driven(&parked.operation());
   try {
@@ -117,6 +118,7 @@ bool CommunicatorState::drive_others() {
 
 void CommunicatorState::idle(Wait& wait, Bell* bell) {
   const bool others = drive_others();
+  if (peers_->pass_time(Peers::Until::message)) return;
   if (wait.idle_polls % polls_to_advance == polls_to_advance - 1) peers_->advance();
   wait.rest(others ? nullptr : bell);
   const bool yielding = wait.idle_polls <= policy().yields;

@@ -79,6 +79,10 @@ class Peers {
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
   /// Lets MPI move the program's own messages, which others may wait for before they come.
   virtual void advance() {}
+  /// For simulated ranks, whose time stands still while they compute: lets it go on until a message that this rank
+  /// waits for has come or gone, or by a moment. False where time passes by itself.
+  enum class Until : std::uint8_t { message, moment };
+  virtual bool pass_time(Until /*until*/) { return false; }
   /// The communicator is broken, for the reason `why`: messages may be left that nobody reads.
   virtual void retire(ErrorCode /*why*/) noexcept {}
   /// Tells the ranks that do not share memory with this one that it gives the communicator up.

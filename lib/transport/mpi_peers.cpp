@@ -4,6 +4,7 @@
 #include "transport/failure_text.hpp"
 #include "transport/gathering.hpp"
 #include "transport/launch_line.hpp"
+#include "transport/mpi_endpoints.hpp"
 #include "transport/mpi_runtime.hpp"
 #include "transport/shared_group.hpp"
 #include "transport/site.hpp"
@@ -127,15 +128,19 @@ bool MpiPeers::call_roll() {
   return true;
 }
 
-Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
+Task<Settings> MpiPeers::agree_on_settings(Transport& transport) {
   std::string mine;
   if (transport.rank() == 0) mine = settings_text();
   const std::string text = co_await spread_text(transport, std::move(mine));
   if (text.starts_with(error_mark)) {
     throw detail::Refusal(ErrorCode::invalid_environment, text.substr(error_mark.size()));
   }
+  co_return Settings::from_json(text);
+}
+
+Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
   Shared shared;
-  shared.settings = Settings::from_json(text);
+  shared.settings = co_await agree_on_settings(transport);
   memory_ = co_await share_memory(transport, shared.settings, records_, shared.notes);
   if (is_first_of_all(transport)) {
     shared.notes.insert(shared.notes.begin(), launch_line(detail::Launch::of_this_process(), records_));
@@ -148,7 +153,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   if (const std::string note = note_of_shape(shared.settings, shared.memory.get()); !note.empty()) {
     shared.notes.push_back(note);
   }
-  shared.native = native_ ? &*native_ : nullptr;
+  shared.native = native();
   if (native_) native_->know_hosts(has_uneven_hosts(records_));
   const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
   if (known != records_.end()) {
@@ -263,7 +268,7 @@ Task<std::shared_ptr<detail::CommunicatorState>> MpiPeers::make(Transport& membe
     co_await gather_records(members, table);
     co_return std::ranges::max(all);
   });
-  auto transport = std::make_unique<MpiTransport>(members.rank(), channel, std::move(on_channel), number);
+  auto transport = make_mpi_transport(members.rank(), channel, std::move(on_channel), number);
   co_return MpiRuntime::get("split").adopt(std::move(transport), MPI_COMM_NULL);
 }
 

@@ -16,7 +16,7 @@
 namespace chorus {
 
 /// The other ranks of an MPI communicator.
-class MpiPeers final : public detail::Peers {
+class MpiPeers : public detail::Peers {
  public:
   /// `transport` and `comm` outlive it; `comm` is MPI_COMM_NULL where MPI has no communicator of these ranks.
   MpiPeers(MpiTransport& transport, MPI_Comm comm);
@@ -34,6 +34,12 @@ class MpiPeers final : public detail::Peers {
   [[nodiscard]] std::optional<Failure> told() override;
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
   Task<Native*> find_native(Transport& transport) override;
+
+ protected:
+  /// Those of rank 0, on every rank. Throws Refusal where they are wrong.
+  [[nodiscard]] static Task<Settings> agree_on_settings(Transport& transport);
+  /// MPI's own collectives over these ranks; null where MPI has no communicator of them.
+  [[nodiscard]] Native* native() noexcept { return native_ ? &*native_ : nullptr; }
 
  private:
   /// The ranks that do not share memory with this one, as far as it knows.

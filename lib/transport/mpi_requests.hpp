@@ -3,7 +3,25 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <cstring>
+
 namespace chorus {
+
+static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
+
+/// A request as Exchange::Tickets has it.
+[[nodiscard]] inline std::uint64_t ticket_of(MPI_Request request) noexcept {
+  std::uint64_t ticket = 0;
+  std::memcpy(&ticket, &request, sizeof request);
+  return ticket;
+}
+
+[[nodiscard]] inline MPI_Request request_of(std::uint64_t ticket) noexcept {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::memcpy(&request, &ticket, sizeof request);
+  return request;
+}
 
 /// True where a message was longer than its buffer.
 [[nodiscard]] inline bool is_truncation(int code) noexcept {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi_runtime.hpp"
 
+#include "transport/mpi_endpoints.hpp"
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_native.hpp"
-#include "transport/mpi_peers.hpp"
 #include "transport/mpi_transport.hpp"
 
 #include <chorus/detail/launch.hpp>
@@ -163,8 +163,7 @@ MpiRuntime& MpiRuntime::get(const char* function) {
   if (!mpi_runs()) {
     throw Error(ErrorCode::not_initialized, fmt::format("{}: {}", function, not_running));
   }
-  static auto* const runtime = new MpiRuntime;  // never destroyed: MPI_Finalize shuts it down
-  return *runtime;
+  return runtime_of_this_rank();
 }
 
 MpiRuntime::MpiRuntime() {
@@ -259,11 +258,11 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {
     check_mpi(MPI_Allreduce(&mine, &highest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
     co_return highest;
   }));
-  return adopt(std::make_unique<MpiTransport>(rank, channel, ranks, number), comm);
+  return adopt(make_mpi_transport(rank, channel, ranks, number), comm);
 }
 
 std::shared_ptr<detail::CommunicatorState> MpiRuntime::adopt(std::unique_ptr<MpiTransport> transport, MPI_Comm comm) {
-  auto peers = std::make_unique<MpiPeers>(*transport, comm);
+  auto peers = make_mpi_peers(*transport, comm);
   auto state = std::make_shared<detail::CommunicatorState>(std::move(transport), std::move(peers), engine_,
                                                            entrance_ ? entrance_ : std::make_shared<Entrance>());
   const std::scoped_lock lock(mutex_);

@@ -16,7 +16,9 @@
 
 namespace chorus {
 
+class MpiRuntime;
 class MpiTransport;
+[[nodiscard]] MpiRuntime& runtime_of_this_rank();
 
 /// A private communicator for messages, shared by all transports whose ranks are among its own.
 class MpiChannel {
@@ -88,6 +90,7 @@ class MpiRuntime {
   [[nodiscard]] std::shared_ptr<detail::CommunicatorState> world();
 
  private:
+  friend MpiRuntime& runtime_of_this_rank();
   MpiRuntime();
   static int finalize(MPI_Comm, int, void*, void*);
   [[nodiscard]] std::shared_ptr<MpiChannel> channel_for(MPI_Comm comm, MPI_Group group);

@@ -6,27 +6,12 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstring>
 #include <utility>
 
 namespace chorus {
 namespace {
 
 constexpr int notice_channel = MpiChannel::tags_each - 1;
-
-static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
-
-std::uint64_t ticket_of(MPI_Request request) noexcept {
-  std::uint64_t ticket = 0;
-  std::memcpy(&ticket, &request, sizeof request);
-  return ticket;
-}
-
-MPI_Request request_of(std::uint64_t ticket) noexcept {
-  MPI_Request request = MPI_REQUEST_NULL;
-  std::memcpy(&request, &ticket, sizeof request);
-  return request;
-}
 
 /// MPI's description of a message: bytes, or where these are too many for an int, one element of a type made for it.
 class Extent {

@@ -14,7 +14,7 @@ namespace chorus {
 
 /// Messages by MPI's nonblocking point-to-point calls, on a private communicator that many transports share: each has
 /// tags of its own.
-class MpiTransport final : public Transport {
+class MpiTransport : public Transport {
  public:
   /// `ranks[r]` is the rank on `channel` of this transport's rank r.
   MpiTransport(int rank, std::shared_ptr<MpiChannel> channel, std::vector<int> ranks, MpiChannel::Number number);
@@ -38,10 +38,12 @@ class MpiTransport final : public Transport {
   /// Lets MPI move what is under way on any of its communicators.
   void advance();
 
+ protected:
+  [[nodiscard]] Exchange::Tickets start_whole(const Envelope& envelope);
+
  private:
   /// A message to or from `peer` that goes in segments: between nodes, the long ones. Empty where it does not.
   [[nodiscard]] SegmentedExchange::Message to_cut(const std::byte* data, std::size_t bytes, int peer) const noexcept;
-  [[nodiscard]] Exchange::Tickets start_whole(const Envelope& envelope);
   bool test_segments(Exchange& exchange);
   [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }
 
