@@ -23,6 +23,7 @@ may_include = {
 # The other packages' headers, by how their names begin, and the paths that may include them.
 packages = {
     "mpi.h": ["lib/transport/", "lib/preload/", "include/chorus/interop/", "bench/", "examples/", "tests/"],
+    "simgrid/": ["lib/transport/smpi_", "bench/scaling/"],
     "hwloc": ["lib/topology/", "tests/"],
     "hwy/": ["lib/kernels/", "tests/kernels/"],
     "fmt/": ["lib/", "collectives/", "strategies/", "tools/", "bench/", "examples/", "tests/"],

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compares chorus with the collectives of SimGrid's SMPI on large simulated machines, in simulated time:
+#   bench/scaling.sh [OPTION...]
+#   -b BUILD_FOLDER  one that was configured with -Dmpi=smpi [build-smpi]
+#   -r RANKS         numbers of ranks, of 256, 1024 and 4096; 16 to a node [256 1024]
+#   -n NETWORKS      of fattree, dragonfly and torus [all three]
+#   -s SELECTORS     what SMPI chooses its algorithms by [ompi mpich mvapich2 impi]
+#   -c COLLECTIVES   [allreduce bcast allgather alltoall reduce_scatter_block]
+#   -m SIZES         bytes, as in 8,16K [some from 8 to 1M, fewer for what sends most]
+#   -t SECONDS       after which a simulation is given up; its sizes so far count [900]
+#   -o FOLDER        where the results go [BUILD_FOLDER/scaling]
+# What is there already from a run before is kept: remove FOLDER to begin anew. It gets platforms, tuning files, a line
+# of JSON for each measurement, and of each network and number of ranks the table and, where there is gnuplot, plots.
+# Exit code: 0; 1 where chorus failed; 2 for a wrong command line or a build folder without chorus-scaling.so.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+build=$root/build-smpi numbers="256 1024" networks="fattree dragonfly torus" selectors="ompi mpich mvapich2 impi"
+collectives="allreduce bcast allgather alltoall reduce_scatter_block" sizes="" limit=900 results=""
+usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; }
+refuse() {
+  echo "scaling.sh: $1" >&2
+  exit 2
+}
+if [ "${1:-}" = --help ]; then set -- -h; fi
+while getopts :hb:r:n:s:c:m:t:o: option; do
+  case $option in
+    b) build=$(realpath "$OPTARG") ;;
+    r) numbers=$OPTARG ;;
+    n) networks=$OPTARG ;;
+    s) selectors=$OPTARG ;;
+    c) collectives=$OPTARG ;;
+    m) sizes=$OPTARG ;;
+    t) limit=$OPTARG ;;
+    o) results=$OPTARG ;;
+    h) usage; exit 0 ;;
+    :) refuse "-$OPTARG wants a value (see -h)" ;;
+    *) refuse "there is no option -$OPTARG (see -h)" ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -eq 0 ] || refuse "takes options alone, not $1 (see -h)"
+program=$build/bench/scaling/chorus-scaling.so
+[ -e "$program" ] || refuse "there is no $program: meson setup $build -Dmpi=smpi && ninja -C $build"
+command -v smpirun >/dev/null || refuse "there is no smpirun: install SimGrid"
+results=${results:-$build/scaling}
+node_ranks=16
+most_messages=2000000 # an algorithm that sends more is not simulated, unless chorus chooses it
+
+# Levels, then for each level nodes below, switches above and cables; a switch of the lower level has half as many ways
+# up as nodes. Torus: nodes in each direction. Dragonfly: groups, chassis, routers and the nodes of a router, with cables.
+shape_of() {
+  case $1-$2 in
+    fattree-256) echo "FAT_TREE 2;4,4;1,2;1,1" ;;
+    fattree-1024) echo "FAT_TREE 2;8,8;1,4;1,1" ;;
+    fattree-4096) echo "FAT_TREE 2;16,16;1,8;1,1" ;;
+    torus-256) echo "TORUS 4,2,2" ;;
+    torus-1024) echo "TORUS 4,4,4" ;;
+    torus-4096) echo "TORUS 8,8,4" ;;
+    dragonfly-256) echo "DRAGONFLY 2,1;2,1;2,1;2" ;;
+    dragonfly-1024) echo "DRAGONFLY 4,1;2,2;4,1;2" ;;
+    dragonfly-4096) echo "DRAGONFLY 8,1;2,2;8,1;2" ;;
+    *) refuse "there is no network $1 for $2 ranks (see -h)" ;;
+  esac
+}
+
+# make_platform NETWORK RANKS FOLDER: writes FOLDER/platform.xml and FOLDER/hosts. Nodes of 100 Gbit/s.
+make_platform() {
+  read -r topology parameters <<<"$(shape_of "$1" "$2")"
+  nodes=$(($2 / node_ranks))
+  cat >"$3/platform.xml" <<XML
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="node-" radical="0-$((nodes - 1))" suffix="" speed="10Gf" core="$node_ranks"
+           bw="12.5GBps" lat="300ns" loopback_bw="10GBps" loopback_lat="100ns"
+           topology="$topology" topo_parameters="$parameters" sharing_policy="SPLITDUPLEX"/>
+</platform>
+XML
+  for ((rank = 0; rank < $2; ++rank)); do echo "node-$((rank / node_ranks))"; done >"$3/hosts"
+}
+
+# What a message costs at its two ends; the network is as in the platform, without SMPI's factors for TCP of 2013.
+model="--cfg=smpi/host-speed:10Gf --cfg=smpi/simulate-computation:no --cfg=smpi/wtime:0 --cfg=network/crosstraffic:0
+  --cfg=smpi/lat-factor:0:1 --cfg=smpi/bw-factor:0:1 --cfg=smpi/os:0:2e-7:0 --cfg=smpi/ois:0:2e-7:0
+  --cfg=smpi/or:0:2e-7:0 --cfg=smpi/test:1e-7"
+
+# The sizes of COLLECTIVE on RANKS: those whose messages, of all ranks, can be simulated in minutes.
+sizes_of() {
+  if [ -n "$sizes" ]; then echo "$sizes"; return; fi
+  case $1-$2 in
+    allreduce-4096 | bcast-4096) echo 8,1K,16K,256K ;;
+    allreduce-* | bcast-*) echo 8,1K,16K,256K,1M ;;
+    reduce_scatter_block-256) echo 1K,16K,256K,1M ;;
+    reduce_scatter_block-1024) echo 4K,16K,256K,1M ;;
+    reduce_scatter_block-4096) echo 16K,256K ;;
+    allgather-256) echo 8,1K,16K,256K ;;
+    allgather-1024) echo 8,1K,16K ;;
+    alltoall-256) echo 8,1K,16K ;;
+    alltoall-1024) echo 8,1K ;;
+    *) echo 8 ;;
+  esac
+}
+
+# simulate FOLDER RANKS NAME ARGUMENT...: leaves FOLDER/NAME.json. Options of SMPI may be among the program's.
+simulate() {
+  local folder=$1 ranks=$2 name=$3 hosts=${hosts:-hosts}
+  shift 3
+  [ ! -s "$folder/$name.json" ] || return 0
+  echo "$(basename "$folder"): $name ..." >&2
+  # Without privatization: chorus itself keeps the ranks of a process apart, and a copy for each would take gigabytes.
+  # shellcheck disable=SC2086  # the words of $model
+  (cd "$folder" && timeout "$limit" smpirun -no-privatize -quiet -np "$ranks" -platform platform.xml -hostfile "$hosts" \
+     --log=root.thresh:warning $model "$program" "$@") >"$folder/$name.part" 2>"$folder/$name.log" || {
+    code=$?
+    echo "$(basename "$folder"): $name ended with $code, see $folder/$name.log" >&2
+  }
+  grep '^{' "$folder/$name.part" >"$folder/$name.json" || true
+  rm "$folder/$name.part"
+}
+
+# The time of a message of so many bytes between two ranks, in FOLDER/NAME.json.
+time_of() { sed -n "s/.*\"bytes\":$3,.*\"median_us\":\([0-9.]*\).*/\1/p" "$1/$2.json"; }
+
+# link FOLDER NAME: what a message costs, as a tuning file says it.
+link() {
+  awk -v short="$(time_of "$1" "$2" 8)" -v long="$(time_of "$1" "$2" 1048576)" \
+    'BEGIN { printf "{\"latency_us\": %.3f, \"megabytes_per_second\": %.0f}", short, 1048576 / (long - short) }'
+}
+
+# tune FOLDER: measures messages inside a node and between the two nodes that are furthest apart, by a bcast of two
+# ranks, and leaves FOLDER/tuning.json. Reductions and the library itself take no simulated time.
+tune() {
+  head -n 2 "$1/hosts" >"$1/hosts-node"
+  sed -n '1p;$p' "$1/hosts" >"$1/hosts-network"
+  for name in node network; do
+    hosts=hosts-$name simulate "$1" 2 "link-$name" bcast --algorithms binomial --sizes 8,1M
+  done
+  cat >"$1/tuning.json" <<JSON
+{"schema": 1, "links": {"node": $(link "$1" link-node), "network": $(link "$1" link-network),
+                        "task_us": 0.001, "reduce_megabytes_per_second": 1e9}}
+JSON
+}
+
+failed=0
+for network in $networks; do
+  for ranks in $numbers; do
+    folder=$results/$network-$ranks
+    mkdir -p "$folder"
+    make_platform "$network" "$ranks" "$folder"
+    tune "$folder"
+    for collective in $collectives; do
+      of=$(sizes_of "$collective" "$ranks")
+      for selector in $selectors; do
+        simulate "$folder" "$ranks" "$collective-$selector" "$collective" --sizes "$of" --algorithms mpi \
+          "--cfg=smpi/coll-selector:$selector"
+      done
+      CHORUS_TUNING_FILE=$folder/tuning.json \
+        simulate "$folder" "$ranks" "$collective-chorus" "$collective" --sizes "$of" --algorithms auto,all \
+        --most-messages "$most_messages" "--cfg=smpi/coll-selector:ompi" "--cfg=smpi/bcast:default"
+      [ -s "$folder/$collective-chorus.json" ] || failed=1
+    done
+    "$root/bench/scaling_table.py" "$network, $ranks ranks" "$folder" | tee "$folder/table.txt"
+  done
+done
+exit "$failed"

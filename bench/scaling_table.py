@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints what bench/scaling.sh has measured on one simulated machine:
+  bench/scaling_table.py TITLE FOLDER
+
+FOLDER holds COLLECTIVE-SELECTOR.json and COLLECTIVE-chorus.json. One table: a row for each collective and size, with the
+simulated time of chorus as it chooses by its model, of the fastest of its algorithms, as a tuning file with measurements
+would have it choose, and of each selector; and both times of chorus divided by that of the best selector. Where there is
+gnuplot it also leaves FOLDER/COLLECTIVE.svg. A selector that takes no time at all has done nothing: it does not count."""
+import json
+import math
+import pathlib
+import shutil
+import subprocess
+import sys
+
+order = ("bcast", "allreduce", "reduce_scatter_block", "allgather", "alltoall")
+
+
+class WrongInput(Exception):
+    """What is wrong with which file, for the user."""
+
+
+model, tuned = "chorus", "tuned"  # chorus by its model, and by what was measured
+
+
+def measurements(file):
+    """The lines of `file` by who carried the collective out and by bytes: microseconds and algorithm."""
+    found = {}
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            point = json.loads(line)
+            size, time, algorithm = int(point["bytes"]), float(point["median_us"]), str(point["algorithm"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise WrongInput(f"{file}, line {number}: no measurement of chorus-scaling ({error})") from error
+        if algorithm == "mpi":
+            found.setdefault(file.stem.rsplit("-", 1)[1], {})[size] = (time, "")
+            continue
+        if algorithm == "auto":
+            algorithm = str(point.get("chosen", ""))
+            found.setdefault(model, {})[size] = (time, algorithm)
+        best = found.setdefault(tuned, {})
+        best[size] = min(best.get(size, (math.inf, "")), (time, algorithm))
+    return found
+
+
+def read(folder):
+    """By collective, then by who carried it out, then by bytes: microseconds and algorithm."""
+    found = {}
+    for file in sorted(folder.glob("*-*.json")):
+        collective = file.stem.rsplit("-", 1)[0]
+        if collective != "link":
+            found.setdefault(collective, {}).update(measurements(file))
+    if not any(model in by_who for by_who in found.values()):
+        raise WrongInput(f"{folder} has no measurement of chorus: *-chorus.json")
+    return {collective: found[collective] for collective in sorted(found, key=place)}
+
+
+def place(collective):
+    return (order.index(collective) if collective in order else len(order), collective)
+
+
+def size_text(size):
+    for shift, unit in ((20, "M"), (10, "K")):
+        if size and size % (1 << shift) == 0:
+            return f"{size >> shift}{unit}"
+    return str(size)
+
+
+def time_text(point):
+    return "-" if point is None or point[0] <= 0 else f"{point[0]:.1f}"
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def ratio_of(by_who, who, size):
+    """The time of `who` by that of the best selector; None where either is missing."""
+    ours = by_who.get(who, {}).get(size)
+    theirs = [points[size][0] for name, points in by_who.items() if name not in (model, tuned) and size in points]
+    theirs = [time for time in theirs if time > 0]
+    return ours[0] / min(theirs) if ours and theirs else None
+
+
+def ratio_text(ratio):
+    return "-" if ratio is None else f"{ratio:.2f}"
+
+
+class Means:
+    """Of the ratios of chorus to the best selector, and where they are above 1."""
+
+    def __init__(self, who):
+        self.who = who
+        self.of_collectives = []
+        self.lost = []
+
+    def add(self, collective, ratios):
+        """Of the sizes of one collective. Returns their mean."""
+        known = {size: ratio for size, ratio in ratios.items() if ratio is not None}
+        if not known:
+            return None
+        self.lost += [f"{collective} {size_text(size)} ({ratio:.2f})" for size, ratio in known.items() if ratio > 1.005]
+        self.of_collectives.append(geometric_mean(known.values()))
+        return self.of_collectives[-1]
+
+    def lines(self):
+        if self.of_collectives:
+            yield f"{self.who}: geometric mean of the collectives' means {geometric_mean(self.of_collectives):.2f}"
+            yield f"{self.who}: slower than the best selector in {', '.join(self.lost) if self.lost else 'nothing'}"
+
+
+def report(title, found):
+    selectors = sorted({who for by_who in found.values() for who in by_who} - {model, tuned})
+    yield f"{title}: simulated microseconds; ratios to the best selector, below 1 chorus is faster"
+    yield (f"{'collective':<22}{'size':>6}" + "".join(f"{who:>10}" for who in (model, tuned, *selectors)) +
+           f"{model:>8}{tuned:>7}  algorithms")
+    means = {who: Means(who) for who in (model, tuned)}
+    for collective, by_who in found.items():
+        sizes = sorted({size for points in by_who.values() for size in points})
+        ratios = {who: {size: ratio_of(by_who, who, size) for size in sizes} for who in means}
+        for size in sizes:
+            times = "".join(f"{time_text(by_who.get(who, {}).get(size)):>10}" for who in (model, tuned, *selectors))
+            names = dict.fromkeys(by_who[who][size][1] for who in means if size in by_who.get(who, {}))
+            yield (f"{collective:<22}{size_text(size):>6}{times}{ratio_text(ratios[model][size]):>8}"
+                   f"{ratio_text(ratios[tuned][size]):>7}  {', '.join(names)}").rstrip()
+        both = [ratio_text(means[who].add(collective, ratios[who])) for who in means]
+        yield f"{collective:<22}{'mean':>6}{'':>{10 * (2 + len(selectors))}}{both[0]:>8}{both[1]:>7}"
+    for who in means:
+        yield from means[who].lines()
+
+
+def plot(title, folder, collective, by_who):
+    """Time by size, both logarithmic, a line for each; one size is no plot."""
+    lines = {who: [(size, point[0]) for size, point in sorted(points.items()) if point[0] > 0]
+             for who, points in by_who.items()}
+    lines = {who: points for who, points in lines.items() if len(points) > 1}
+    if not lines:
+        return
+    names = sorted(lines, key=lambda who: (who not in (model, tuned), who))
+    data = "".join(f"$d{index} << EOD\n" + "".join(f"{size} {time}\n" for size, time in lines[who]) + "EOD\n"
+                   for index, who in enumerate(names))
+    curves = ", ".join(f"$d{index} with linespoints linewidth {3 if who in (model, tuned) else 1} title '{who}'"
+                       for index, who in enumerate(names))
+    subprocess.run(["gnuplot"], input=f"""{data}set terminal svg size 640,420 background rgb 'white'
+set output '{folder / (collective + ".svg")}'
+set title "{collective}, {title}" noenhanced
+set logscale xy
+set xlabel 'bytes'
+set ylabel 'simulated microseconds'
+set key left top
+set grid
+plot {curves}
+""", text=True, check=True)
+
+
+def main(arguments):
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    try:
+        if len(arguments) != 2 or arguments[0].startswith("-"):
+            raise WrongInput("wants TITLE FOLDER (see --help)")
+        title, folder = arguments[0], pathlib.Path(arguments[1])
+        found = read(folder)
+        print("\n".join(report(title, found)))
+        if shutil.which("gnuplot"):
+            for collective, by_who in found.items():
+                plot(title, folder, collective, by_who)
+        return 0
+    except WrongInput as wrong:
+        print(f"scaling_table.py: {wrong}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
