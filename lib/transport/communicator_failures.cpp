@@ -91,9 +91,11 @@ void CommunicatorState::look(Wait& wait) {
   }
   const bool late = limit() > 0ns && now - wait.began > limit();
   const bool stalls = !wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning;
-  if ((!late && !stalls) || !roll_is_called(wait)) return;
+  // Before the set-up nobody knows whom to ask.
+  if ((!late && !stalls) || (ready_ && !roll_is_called(wait))) return;
   wait.asked = {};
   if (late) {
+    if (stalls && ready_) warn_of_stall(wait);  // the deadline has passed while the ranks were asked
     throw Error(ErrorCode::timeout,
                 fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
   }

@@ -97,7 +97,7 @@ TEST(Environment, RefusesTuningFiles) {
   expect_refused({"CHORUS_TUNING_FILE", "/"}, {"CHORUS_TUNING_FILE=/", "empty or cannot be read"});
   expect_tuning_refused("{\"schema\": 1,\n \"links\": }", {"line 2, column 11"});
   expect_tuning_refused("{\"schema\": 1, \"link\": {}}", {"unknown name \"link\"", "did you mean \"links\"?"});
-  expect_tuning_refused("{\"schema\": 2}", {"the tuning file is not used", "\"schema\" must be 1"});
+  expect_tuning_refused("{\"schema\": 2}", {" is not used: ", "\"schema\" must be 1"});
   expect_tuning_refused("", {"empty or cannot be read"});
 }
 
