@@ -25,7 +25,7 @@ constexpr auto look_interval = 1ms;
 constexpr auto process_interval = 50ms;
 constexpr auto longest_gap = 100ms;    // between two looks: a process that looks less often is elsewhere, or stopped
 constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on their way into the call
-constexpr auto answer_limit = 500ms;   // how long ranks that wait may take to say so
+constexpr auto answer_limit = 500ms;   // how long ranks that wait have to say so; of a short limit, half of it
 constexpr std::size_t most_named = 16;
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
@@ -89,26 +89,26 @@ void CommunicatorState::look(Wait& wait) {
     wait.examined = now;
     look_at_processes();
   }
-  const bool late = limit() > 0ns && now - wait.began > limit();
-  const bool stalls = !wait.warned && settings_.stall_warning > 0ns && now - wait.began > settings_.stall_warning;
-  // Before the set-up nobody knows whom to ask.
-  if ((!late && !stalls) || (ready_ && !roll_is_called(wait))) return;
-  wait.asked = {};
-  if (late) {
-    if (stalls && ready_) warn_of_stall(wait);  // the deadline has passed while the ranks were asked
+  const std::chrono::nanoseconds waited = now - wait.began;
+  const std::chrono::nanoseconds warning = wait.warned ? 0ns : settings_.stall_warning;
+  for (const std::chrono::nanoseconds due : {warning, limit()}) {
+    if (due > 0ns && waited > due - std::min<std::chrono::nanoseconds>(answer_limit, due / 2)) call_roll(wait);
+  }
+  if (limit() > 0ns && waited > limit()) {
     throw Error(ErrorCode::timeout,
                 fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
   }
-  wait.warned = true;
-  warn_of_stall(wait);
+  if (warning > 0ns && waited > warning) {
+    wait.warned = true;
+    wait.asked = {};
+    warn_of_stall(wait);
+  }
 }
 
-bool CommunicatorState::roll_is_called(Wait& wait) const {
-  if (wait.asked == Wait::Clock::time_point{}) {
-    wait.asked = wait.looked;
-    return !peers_->call_roll();
-  }
-  return peers_->silent().empty() || wait.looked - wait.asked > answer_limit;
+void CommunicatorState::call_roll(Wait& wait) const {
+  if (!ready_ || wait.asked != Wait::Clock::time_point{}) return;  // before the set-up nobody knows whom to ask
+  wait.asked = wait.looked;
+  peers_->call_roll();
 }
 
 void CommunicatorState::look_at_failures() const {

@@ -70,9 +70,8 @@ class Peers {
   virtual Task<Shared> set_up(Transport& transport, Waiter& waiter) = 0;
   /// How the process of `rank` ended; empty while it lives, or where that cannot be known.
   [[nodiscard]] virtual std::string death_of(int rank) = 0;
-  /// Asks the ranks that do not share memory with this one whether they wait, too: they answer in told(). False where
-  /// there are none.
-  virtual bool call_roll() { return false; }
+  /// Asks the ranks that do not share memory with this one whether they wait, too: they answer in told().
+  virtual void call_roll() {}
   /// Those of them that have not answered yet.
   [[nodiscard]] virtual std::vector<int> silent() const { return {}; }
   /// Its host, process and state, for reports.
@@ -261,8 +260,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[noreturn]] void give_up(const Error& error);
   /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death.
   void look(Wait& wait);
-  /// True once all ranks that can be asked have answered that they wait, or have had the time to.
-  [[nodiscard]] bool roll_is_called(Wait& wait) const;
+  /// Asks, once, who else waits: before something is said of those that have not come.
+  void call_roll(Wait& wait) const;
   /// Tells the ranks of the node that this one makes no more calls.
   void end_calls() const noexcept;
   void look_at_failures() const;

@@ -120,12 +120,11 @@ std::vector<int> MpiPeers::elsewhere() const {
   return ranks;
 }
 
-bool MpiPeers::call_roll() {
+void MpiPeers::call_roll() {
   silent_ = elsewhere();
-  if (silent_.empty()) return false;
+  if (silent_.empty()) return;
   const Notice question{.kind = Notice::Kind::question, .rank = transport_.rank()};
   transport_.notify(bytes_of(question).first(offsetof(Notice, text)), silent_);
-  return true;
 }
 
 Task<Settings> MpiPeers::agree_on_settings(Transport& transport) {

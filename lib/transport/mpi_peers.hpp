@@ -26,7 +26,7 @@ class MpiPeers : public detail::Peers {
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] std::string describe(int rank) const override;
-  bool call_roll() override;
+  void call_roll() override;
   [[nodiscard]] std::vector<int> silent() const override { return silent_; }
   void retire(ErrorCode why) noexcept override;
   void tell(const Failure& failure) noexcept override;

@@ -22,7 +22,7 @@ class SmpiPeers final : public MpiPeers {
   // What goes wrong ends the simulation, which tells who waits for what.
   [[nodiscard]] std::string death_of(int /*rank*/) override { return {}; }
   void tell(const Failure& /*failure*/) noexcept override {}
-  bool call_roll() override { return false; }
+  void call_roll() override {}
   [[nodiscard]] std::optional<Failure> told() override { return std::nullopt; }
   void advance() override {}
 
