@@ -17,7 +17,7 @@
 namespace chorus::tune {
 namespace {
 
-constexpr double seconds_of_sample = 30;  // of all that is measured
+constexpr double seconds_of_sample = 40;  // of all that is measured
 constexpr double seconds_each = 0.25;     // of an algorithm, where everything is measured
 constexpr double warm_up_and_all = 3.5;   // times the seconds that are said to be enough
 
