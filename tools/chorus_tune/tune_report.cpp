@@ -53,7 +53,9 @@ std::string summary(const LinkModel& measured, const LinkModel& without) {
   text +=
       line("  long blocks", {0, measured.long_read_megabytes_per_second}, {0, without.long_read_megabytes_per_second});
   text += lines("messages inside a node", measured.node, without.node);
-  text += lines("messages between nodes, one rank of each", measured.network, without.network);
+  if (measured.network != without.network) {  // there are several
+    text += lines("messages between nodes, one rank of each", measured.network, without.network);
+  }
   if (measured.network_by_all) {
     text += lines("messages between nodes, all ranks, together", *measured.network_by_all,
                   without.network_by_all.value_or(without.network));
