@@ -38,7 +38,8 @@ class CHORUS_API CheckpointManager {
   /// Restores the one of the latest step and returns it; none where there is no checkpoint.
   /// Throws   as Checkpoint::restore.
   std::optional<std::int64_t> restore_latest(const RestoreOptions& options = {}) const;
-  /// The steps of which there is a checkpoint, in ascending order; none where the folder is not there.
+  /// The steps of which there is a checkpoint, in ascending order; none where the folder is not there. What another job
+  /// saves or removes meanwhile may be missing.
   /// Throws   on all workers Error{invalid_argument} where the folder cannot be read.
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   /// The folder of the latest one.

@@ -4,6 +4,7 @@
 
 #include <chorus/strategies/checkpoint_manager.hpp>
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <chrono>
@@ -102,9 +103,17 @@ TEST_F(Manager, WhatIsLeftOfAKilledJobIsIgnoredAndRemoved) {
   EXPECT_EQ(manager.restore_latest(), 2);
 }
 
-/// What a job does: a checkpoint of each step after `step`, in which all elements are the step. Does not return.
+/// The last of the steps that are there; 0 where there are none, or where a job that saves replaces those that are.
+std::int64_t latest_of(const CheckpointManager& manager) {
+  const std::vector<std::int64_t> steps = manager.steps();
+  return steps.empty() ? 0 : steps.back();
+}
+
+/// What a job does: a checkpoint of each step after `step`, in which all elements are the step. Does not return, and
+/// does not outlive the test.
 [[noreturn]] void save_without_end(const CheckpointManager& manager, const Variable<std::vector<double>>& large,
                                    std::int64_t step) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     for (;;) {
       large.assign(std::vector<double>(100000, static_cast<double>(++step)));
@@ -124,7 +133,7 @@ TEST_F(Manager, AJobThatIsKilledAnywhereLeavesWholeCheckpoints) {
     const std::int64_t before = manager.restore_latest().value_or(0);
     const pid_t job = fork();
     if (job == 0) save_without_end(manager, large, before);
-    while (manager.steps().empty() || manager.steps().back() <= before) {
+    while (latest_of(manager) <= before) {
       ASSERT_EQ(waitpid(job, nullptr, WNOHANG), 0) << "the job has ended";
       std::this_thread::yield();
     }
