@@ -2,10 +2,10 @@
 #pragma once
 
 #include "phases.hpp"
+#include "section_list.hpp"
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace chorus {
 
@@ -14,13 +14,13 @@ namespace chorus {
 class BlocksOfNodes {
  public:
   /// A block has `count` elements.
-  BlocksOfNodes(const Nodes& nodes, const Call& call)
+  BlocksOfNodes(Transport& transport, const Nodes& nodes, const Call& call)
       : equal_(nodes.equally_large()),
         ranks_(nodes.ranks().size()),
         number_(static_cast<std::size_t>(nodes.number())),
         count_(call.count),
-        all_(nodes.sizes().size()),
-        of_this_(all_.size()) {
+        all_(transport, nodes.sizes().size()),
+        of_this_(transport, all_.size()) {
     std::size_t offset = 0;
     for (std::size_t node = 0; node < all_.size(); ++node) {
       all_[node] = {offset, static_cast<std::size_t>(nodes.sizes()[node]) * call.bytes()};
@@ -36,7 +36,7 @@ class BlocksOfNodes {
   [[nodiscard]] Phase allgather() const { return phase(Collective::allgather, Collective::allgatherv); }
   /// In place.
   [[nodiscard]] Arguments allgather_in(std::byte* all) {
-    of_this_.assign(all_.size(), own());
+    of_this_.fill(own());
     return with_lengths({.call = {}, .in = all, .out = all}, of_this_, all_);
   }
 
@@ -78,7 +78,7 @@ class BlocksOfNodes {
   }
   /// This node's blocks stand alone, and are for or from `root`.
   void set_only(int root) {
-    of_this_.assign(all_.size(), {});
+    of_this_.fill({});
     of_this_[static_cast<std::size_t>(root)] = {0, own().bytes};
   }
 
@@ -86,8 +86,8 @@ class BlocksOfNodes {
   std::size_t ranks_;
   std::size_t number_;
   std::size_t count_;
-  std::vector<Section> all_;
-  std::vector<Section> of_this_;  // as what this node gives to each, or gets
+  SectionList all_;
+  SectionList of_this_;  // as what this node gives to each, or gets
 };
 
 }  // namespace chorus

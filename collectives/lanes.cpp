@@ -2,6 +2,7 @@
 #include "lanes.hpp"
 
 #include "blocks.hpp"
+#include "section_list.hpp"
 #include "segments.hpp"
 #include "task/when_all.hpp"
 
@@ -52,42 +53,40 @@ class Shares {
         lanes_(lanes),
         me_(static_cast<std::size_t>(node.rank())),
         ranks_(static_cast<std::size_t>(node.size())),
-        memory_(node.scratch(2 * ranks_ * sizeof(Section))) {
+        all_(node, ranks_),
+        own_(node, ranks_) {
     const Blocks blocks(count, element, lanes);
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       const bool has_lane = rank < static_cast<std::size_t>(lanes);
-      all()[rank] = has_lane ? Section{blocks.offset(static_cast<int>(rank)), blocks.bytes(static_cast<int>(rank))}
-                             : Section{count * element, 0};
+      all_[rank] = has_lane ? Section{blocks.offset(static_cast<int>(rank)), blocks.bytes(static_cast<int>(rank))}
+                            : Section{count * element, 0};
     }
   }
-  [[nodiscard]] const Section& own() const noexcept { return all()[me_]; }
+  [[nodiscard]] const Section& own() const noexcept { return all_[me_]; }
   [[nodiscard]] std::size_t own_count() const noexcept { return own().bytes / element_; }
-  [[nodiscard]] std::size_t longest_count() const noexcept { return all()[0].bytes / element_; }
+  [[nodiscard]] std::size_t longest_count() const noexcept { return all_[0].bytes / element_; }
   [[nodiscard]] Phase phase(Collective even) const { return inside(even, count_, static_cast<int>(ranks_), lanes_); }
 
   /// The sections of all, and those of one rank: with its share for each, or for `root` alone at the beginning.
-  [[nodiscard]] std::span<Section> all() const noexcept { return {tables(), ranks_}; }
-  [[nodiscard]] std::span<Section> own_for_each() const noexcept { return fill(own()); }
-  [[nodiscard]] std::span<Section> own_for(int root) const noexcept {
-    const std::span<Section> table = fill({});
-    table[static_cast<std::size_t>(root)] = {0, own().bytes};
-    return table;
+  [[nodiscard]] std::span<const Section> all() const noexcept { return all_; }
+  [[nodiscard]] std::span<const Section> own_for_each() noexcept {
+    own_.fill(own());
+    return own_;
+  }
+  [[nodiscard]] std::span<const Section> own_for(int root) noexcept {
+    own_.fill({});
+    own_[static_cast<std::size_t>(root)] = {0, own().bytes};
+    return own_;
   }
 
  private:
-  [[nodiscard]] Section* tables() const noexcept { return reinterpret_cast<Section*>(memory_.data()); }
-  [[nodiscard]] std::span<Section> fill(const Section& section) const noexcept {
-    const std::span<Section> table(tables() + ranks_, ranks_);
-    std::ranges::fill(table, section);
-    return table;
-  }
-
   std::size_t count_;
   std::size_t element_;
   int lanes_;
   std::size_t me_;
   std::size_t ranks_;
-  Scratch memory_;
+  SectionList all_;
+  SectionList own_;
 };
 
 /// One call on one rank.
@@ -133,7 +132,7 @@ class LaneCall {
   }
 
   Task<> into(std::size_t segment) {
-    const Shares shares = shares_of(segment);
+    Shares shares = shares_of(segment);
     const Phase phase = shares.phase(what_.into);
     Arguments of_phase = arguments_;
     of_phase.out = share(segment, shares);
@@ -164,7 +163,7 @@ class LaneCall {
   }
 
   Task<> together(std::size_t segment) {
-    const Shares shares = shares_of(segment);
+    Shares shares = shares_of(segment);
     const Phase phase = shares.phase(what_.together);
     Arguments of_phase = arguments_;
     if (what_.together == Collective::allgather) {

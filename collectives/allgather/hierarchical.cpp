@@ -37,7 +37,7 @@ Task<> run(Transport& transport, Arguments arguments) {
 
   co_await nodes.run(gather_inside(count),
                      {.call = arguments.call, .in = own, .out = nodes.speaks() ? of_node : nullptr});
-  BlocksOfNodes blocks(nodes, arguments.call);
+  BlocksOfNodes blocks(transport, nodes, arguments.call);
   if (nodes.speaks()) co_await nodes.run(blocks.allgather(), blocks.allgather_in(all));
   co_await nodes.run(bcast_inside(count * ranks), {.call = arguments.call, .in = all, .out = all});
   if (nodes.in_order()) co_return;

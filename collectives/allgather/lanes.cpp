@@ -14,10 +14,9 @@
 // inside. For nodes with equal numbers of ranks. Short blocks take more rounds than they need.
 
 #include "phases.hpp"
+#include "section_list.hpp"
 #include "segments.hpp"
 #include "task/when_all.hpp"
-
-#include <vector>
 
 namespace chorus::allgather_lanes {
 namespace {
@@ -47,8 +46,8 @@ class LaneCall {
              (arguments.in == arguments.out ? static_cast<std::size_t>(transport.rank()) * arguments.call.bytes() : 0)),
         segments_(segments_of(nodes_.whole())),
         lane_(transport.scratch(2 * lane_bytes())),
-        given_(static_cast<std::size_t>(nodes_.lanes())),
-        places_(given_.size()) {}
+        given_(transport, static_cast<std::size_t>(nodes_.lanes())),
+        places_(transport, given_.size()) {}
 
   [[nodiscard]] std::size_t steps() const { return segments_.number() + 1; }
 
@@ -63,7 +62,7 @@ class LaneCall {
     const std::size_t segment = step - 1;
     const std::size_t count = segments_.count(segment);
     const std::size_t bytes = count * element();
-    given_.assign(given_.size(), {0, bytes});
+    given_.fill({0, bytes});
     for (std::size_t node = 0; node < nodes_.sizes().size(); ++node) {
       for (std::size_t place = 0; place < places_.size(); ++place) {
         const auto rank = static_cast<std::size_t>(nodes_.ranks()[node * places_.size() + place]);
@@ -88,8 +87,8 @@ class LaneCall {
   const std::byte* own_;
   Segments segments_;
   Scratch lane_;
-  std::vector<Section> given_;
-  std::vector<Section> places_;
+  SectionList given_;
+  SectionList places_;
 };
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -8,9 +8,9 @@
 
 #include "phases.hpp"
 #include "reduction.hpp"
+#include "section_list.hpp"
 
 #include <span>
-#include <vector>
 
 namespace chorus::allgatherv_hierarchical {
 namespace {
@@ -18,18 +18,24 @@ namespace {
 /// Where the blocks stand while they travel.
 class Packed {
  public:
-  Packed(const Nodes& nodes, std::span<const Section> blocks) : nodes_(nodes), blocks_(blocks) {
+  Packed(Transport& transport, const Nodes& nodes, std::span<const Section> blocks)
+      : nodes_(nodes),
+        blocks_(blocks),
+        ranks_(transport, blocks.size()),
+        of_nodes_(transport, nodes.sizes().size()),
+        own_(transport, of_nodes_.size()) {
     std::size_t rank = 0;
+    std::size_t node = 0;
     for (const int ranks : nodes.sizes()) {
       const std::size_t begin = bytes_;
       for (int place = 0; place < ranks; ++place, ++rank) {
         const std::size_t block = blocks[static_cast<std::size_t>(nodes.ranks()[rank])].bytes;
-        ranks_.push_back({bytes_, block});
+        ranks_[rank] = {bytes_, block};
         bytes_ += block;
       }
-      of_nodes_.push_back({begin, bytes_ - begin});
+      of_nodes_[node++] = {begin, bytes_ - begin};
     }
-    own_.assign(of_nodes_.size(), of_nodes_[static_cast<std::size_t>(nodes.number())]);
+    own_.fill(of_nodes_[static_cast<std::size_t>(nodes.number())]);
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::span<const Section> of_nodes() const { return of_nodes_; }
@@ -38,7 +44,7 @@ class Packed {
   /// Those of the ranks of this node.
   [[nodiscard]] std::span<const Section> inside() const {
     const auto first = static_cast<std::size_t>(nodes_.before(nodes_.number()));
-    return std::span(ranks_).subspan(
+    return std::span<const Section>(ranks_).subspan(
         first, static_cast<std::size_t>(nodes_.sizes()[static_cast<std::size_t>(nodes_.number())]));
   }
   void unpack(std::byte* out, const std::byte* packed) const {
@@ -52,9 +58,9 @@ class Packed {
   const Nodes& nodes_;
   std::span<const Section> blocks_;
   std::size_t bytes_ = 0;
-  std::vector<Section> ranks_;  // node by node
-  std::vector<Section> of_nodes_;
-  std::vector<Section> own_;
+  SectionList ranks_;  // node by node
+  SectionList of_nodes_;
+  SectionList own_;
 };
 
 Traffic traffic(const Problem& problem) {
@@ -67,11 +73,12 @@ Traffic traffic(const Problem& problem) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   Nodes nodes(transport, arguments);
-  const Packed packed(nodes, arguments.out_sections);
+  const Packed packed(transport, nodes, arguments.out_sections);
   const std::size_t element = arguments.call.element_bytes();
   const Scratch all = transport.scratch(packed.bytes());
   const std::span<const Section> inside = packed.inside();
-  std::vector<Section> to_first(inside.size());
+  SectionList to_first(transport, inside.size());
+  to_first.fill({});
   to_first[0] = arguments.in_sections[0];
 
   co_await nodes.run(

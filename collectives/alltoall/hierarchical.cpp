@@ -15,8 +15,7 @@
 
 #include "phases.hpp"
 #include "reduction.hpp"
-
-#include <vector>
+#include "section_list.hpp"
 
 namespace chorus::alltoall_hierarchical {
 namespace {
@@ -52,16 +51,16 @@ Traffic traffic(const Problem& problem) {
 }
 
 /// The exchange between the first ranks, from `sent` to `received`.
-Task<> exchange(Nodes& nodes, const Call& call, const std::byte* sent, std::byte* received) {
+Task<> exchange(Transport& transport, Nodes& nodes, const Call& call, const std::byte* sent, std::byte* received) {
   const auto own = static_cast<std::size_t>(nodes.sizes()[static_cast<std::size_t>(nodes.number())]);
   Arguments arguments{.call = call, .in = sent, .out = received};
   Phase phase{Phase::Where::between, Collective::alltoall, own * own * call.count};
-  std::vector<Section> sections;
+  SectionList sections(transport, nodes.equally_large() ? 0 : nodes.sizes().size());
   if (!nodes.equally_large()) {
     std::size_t offset = 0;
-    for (const int size : nodes.sizes()) {
-      sections.push_back({offset, own * static_cast<std::size_t>(size) * call.bytes()});
-      offset += sections.back().bytes;
+    for (std::size_t node = 0; node < sections.size(); ++node) {
+      sections[node] = {offset, own * static_cast<std::size_t>(nodes.sizes()[node]) * call.bytes()};
+      offset += sections[node].bytes;
     }
     phase = {Phase::Where::between, Collective::alltoallv, own * nodes.ranks().size() * call.count};
     arguments.in_sections = arguments.out_sections = sections;
@@ -84,7 +83,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     for_each_block(nodes, [&](std::size_t rank, std::size_t out, std::size_t /*in*/) {
       copy_unless_same(sent.data() + out * block, by_rank.data() + rank * block, block);
     });
-    co_await exchange(nodes, arguments.call, sent.data(), received.data());
+    co_await exchange(transport, nodes, arguments.call, sent.data(), received.data());
     for_each_block(nodes, [&](std::size_t rank, std::size_t /*out*/, std::size_t in) {
       copy_unless_same(by_rank.data() + rank * block, received.data() + in * block, block);
     });

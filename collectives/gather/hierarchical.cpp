@@ -29,7 +29,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const int root = arguments.call.root;
   const bool is_root = transport.rank() == root;
   Nodes nodes(transport, arguments, root);
-  BlocksOfNodes blocks(nodes, arguments.call);
+  BlocksOfNodes blocks(transport, nodes, arguments.call);
   const std::size_t block = arguments.call.bytes();
   const std::size_t all_bytes = static_cast<std::size_t>(transport.size()) * block;
   const bool straight = is_root && nodes.in_order();

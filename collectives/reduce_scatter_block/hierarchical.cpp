@@ -33,7 +33,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const std::size_t all = static_cast<std::size_t>(transport.size()) * block;
   const Scratch reduced = transport.scratch(nodes.speaks() ? all : 0);
   const Scratch ordered = transport.scratch(nodes.speaks() && !nodes.in_order() ? all : 0);
-  const BlocksOfNodes blocks(nodes, arguments.call);
+  const BlocksOfNodes blocks(transport, nodes, arguments.call);
   const Scratch of_node = transport.scratch(nodes.speaks() ? blocks.own().bytes : 0);
 
   Arguments reducing = arguments;

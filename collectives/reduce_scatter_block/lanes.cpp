@@ -15,10 +15,9 @@
 
 #include "phases.hpp"
 #include "reduction.hpp"
+#include "section_list.hpp"
 #include "segments.hpp"
 #include "task/when_all.hpp"
-
-#include <vector>
 
 namespace chorus::reduce_scatter_block_lanes {
 namespace {
@@ -53,7 +52,7 @@ class LaneCall {
         segments_(segments_of(nodes_.whole())),
         lane_(transport.scratch(2 * lane_bytes())),
         packed_(transport.scratch(is_packed() ? static_cast<std::size_t>(nodes_.lanes()) * arguments.call.bytes() : 0)),
-        places_(static_cast<std::size_t>(nodes_.lanes())) {}
+        places_(transport, static_cast<std::size_t>(nodes_.lanes())) {}
 
   [[nodiscard]] std::size_t steps() const { return segments_.number() + 1; }
 
@@ -103,7 +102,7 @@ class LaneCall {
   Segments segments_;
   Scratch lane_;
   Scratch packed_;
-  std::vector<Section> places_;
+  SectionList places_;
 };
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -245,6 +245,14 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
       << "4 ranks of a node share the network";
   traffic.lanes = 1;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / 40.0 + 1600 / 80.0);
+  traffic.lanes = 2;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 3 + 2000 / (40.0 / 2) + 1600 / 80.0);
+  traffic.inside = {.messages = 3, .bytes = 400, .reduced = 0};
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem),
+                   shared + 5 * 3 + 2000 / (40.0 / 2) + 1600 / 80.0 + 3 * 2 + 400 / 20.0)
+      << "phases inside the nodes send messages, too";
+  traffic.inside = {};
+  traffic.lanes = 1;
   traffic.together = 2;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 3 + 2 * 3 / 4.0 + 2000 / 40.0 + 1600 / 80.0);
   problem.nodes = 1;
