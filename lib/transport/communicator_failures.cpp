@@ -124,6 +124,7 @@ void CommunicatorState::look_at_failures() const {
 }
 
 void CommunicatorState::look_for_ended_ranks() const {
+  if (!ready_) return;  // one that has set it up and needs no call may have ended with it
   const SharedGroup* memory = transport_->node_memory();
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
   if (!ended) return;
