@@ -123,22 +123,32 @@ simulate() {
 # The time of a message of so many bytes between two ranks, in FOLDER/NAME.json.
 time_of() { sed -n "s/.*\"bytes\":$3,.*\"median_us\":\([0-9.]*\).*/\1/p" "$1/$2.json"; }
 
-# link FOLDER NAME: what a message costs, as a tuning file says it.
+# link FOLDER NAME MESSAGES: what one of so many messages, sent one after another, costs, as a tuning file says it.
 link() {
-  awk -v short="$(time_of "$1" "$2" 8)" -v long="$(time_of "$1" "$2" 1048576)" \
-    'BEGIN { printf "{\"latency_us\": %.3f, \"megabytes_per_second\": %.0f}", short, 1048576 / (long - short) }'
+  awk -v short="$(time_of "$1" "$2" 8)" -v long="$(time_of "$1" "$2" 1048576)" -v messages="$3" 'BEGIN {
+    printf "{\"latency_us\": %.3f, \"megabytes_per_second\": %.0f}", short / messages, 1048576 * messages / (long - short)
+  }'
 }
 
-# tune FOLDER: measures messages inside a node and between the two nodes that are furthest apart, by a bcast of two
-# ranks, and leaves FOLDER/tuning.json. Reductions and the library itself take no simulated time.
+# further_message FOLDER: what each message of a root to three nodes takes beside the first, of the time of one.
+further_message() {
+  awk -v one="$(time_of "$1" link-network 8)" -v three="$(time_of "$1" link-tree 8)" \
+    'BEGIN { further = (three - one) / 2 / one; printf "%.3f", (further > 0 ? further : 0) }'
+}
+
+# tune FOLDER: measures messages between the two nodes that are furthest apart, and inside a node where all of its ranks
+# send at a time, and leaves FOLDER/tuning.json. Reductions and the library itself take no simulated time.
 tune() {
-  head -n 2 "$1/hosts" >"$1/hosts-node"
+  head -n "$node_ranks" "$1/hosts" >"$1/hosts-node"
+  hosts=hosts-node simulate "$1" "$node_ranks" link-node allgather --algorithms ring --sizes 8,1M
   sed -n '1p;$p' "$1/hosts" >"$1/hosts-network"
-  for name in node network; do
-    hosts=hosts-$name simulate "$1" 2 "link-$name" bcast --algorithms binomial --sizes 8,1M
-  done
+  hosts=hosts-network simulate "$1" 2 link-network bcast --algorithms binomial --sizes 8,1M
+  uniq "$1/hosts" | sed -n '1p' >"$1/hosts-tree"
+  uniq "$1/hosts" | tail -n 3 >>"$1/hosts-tree"
+  hosts=hosts-tree simulate "$1" 4 link-tree bcast --algorithms knomial --sizes 8
   cat >"$1/tuning.json" <<JSON
-{"schema": 1, "links": {"node": $(link "$1" link-node), "network": $(link "$1" link-network),
+{"schema": 1, "links": {"node": $(link "$1" link-node $((node_ranks - 1))),
+                        "network": $(link "$1" link-network 1), "further_message": $(further_message "$1"),
                         "task_us": 0.001, "reduce_megabytes_per_second": 1e9}}
 JSON
 }

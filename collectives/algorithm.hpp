@@ -59,6 +59,21 @@ struct Traffic {
   int lanes = 0;  ///< ranks of each node by which goes all that crosses the network; 0: all of them
 };
 
+/// True where there are several nodes with ranks that follow one another, not one rank of each.
+[[nodiscard]] constexpr bool neighbours_share_nodes(const Problem& problem) noexcept {
+  return problem.nodes > 1 && problem.nodes < problem.ranks && problem.in_order;
+}
+
+/// What takes the messages between partners at a distance of so many ranks: those of one node are `inside`.
+[[nodiscard]] constexpr LevelTraffic& level_of(Traffic& traffic, const Problem& problem, int distance) noexcept {
+  return neighbours_share_nodes(problem) && distance < problem.smallest_node ? traffic.inside : traffic.messages;
+}
+
+/// Traffic::lanes where each rank sends to the next one alone: of a node that is the last.
+[[nodiscard]] constexpr int lanes_of_neighbours(const Problem& problem) noexcept {
+  return neighbours_share_nodes(problem) ? 1 : 0;
+}
+
 /// Traffic::far where each rank, or one alone, reads so many bytes of all other ranks alike.
 [[nodiscard]] constexpr double far_by_all(const Problem& problem, double bytes) noexcept {
   const Radices& radices = problem.domains;

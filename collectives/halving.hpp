@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithm.hpp"
 #include "blocks.hpp"
 #include "fold.hpp"
 #include "reduction.hpp"
@@ -34,11 +35,9 @@ class Halving {
     const Range range = range_of(Pairs::number(place, places_), steps);
     return vector.subspan(blocks_.offset(range.first), blocks_.span_bytes(range.first, range.last));
   }
-  /// The bytes of all pieces together that the place with number 0 holds in turn, which are the longest.
-  [[nodiscard]] std::size_t kept_bytes() const noexcept {
-    std::size_t bytes = 0;
-    for (int step = 1; step <= steps(); ++step) bytes += blocks_.span_bytes(0, range_of(0, step).last);
-    return bytes;
+  /// The length of the longest piece after so many steps, which is that of the place with number 0.
+  [[nodiscard]] std::size_t longest_piece(int steps) const noexcept {
+    return blocks_.span_bytes(0, range_of(0, steps).last);
   }
 
  private:
@@ -62,6 +61,29 @@ class Halving {
   Blocks blocks_;
   int places_;
 };
+
+/// Which partners swap most in a series of steps in each of which half as much goes twice as far, or twice as much.
+enum class Longest { to_the_nearest, to_the_farthest };
+
+/// Of messages: a block of the call for each of a power of two ranks, shared out or put together by pairs.
+[[nodiscard]] inline Traffic traffic_of_pairs(const Problem& problem, Longest longest) noexcept {
+  Traffic traffic{.shared = {}, .messages = {}};
+  for (int blocks = problem.ranks / 2; blocks > 0; blocks /= 2) {
+    const int distance = longest == Longest::to_the_farthest ? blocks : problem.ranks / (2 * blocks);
+    LevelTraffic& level = level_of(traffic, problem, distance);
+    level.messages += 1;
+    level.bytes += blocks * static_cast<double>(problem.call.bytes());
+  }
+  return traffic;
+}
+
+/// The same, reduced.
+[[nodiscard]] inline Traffic traffic_of_halving(const Problem& problem, Longest longest) noexcept {
+  Traffic traffic = traffic_of_pairs(problem, longest);
+  traffic.messages.reduced = traffic.messages.bytes;
+  traffic.inside.reduced = traffic.inside.bytes;
+  return traffic;
+}
 
 /// Reduces the places' vectors into the piece that each of them holds in the end. `scratch` is as long as half a
 /// vector.

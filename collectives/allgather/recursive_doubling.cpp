@@ -13,6 +13,7 @@
 // `out`; most bytes go to the farthest rank, though, unlike in `ring`. Other p: `bruck`.
 
 #include "algorithm.hpp"
+#include "halving.hpp"
 #include "reduction.hpp"
 
 #include <bit>
@@ -23,11 +24,7 @@ namespace {
 bool applies(const Problem& problem) { return std::has_single_bit(static_cast<unsigned>(problem.ranks)); }
 
 Traffic traffic(const Problem& problem) {
-  const int steps = std::countr_zero(static_cast<unsigned>(problem.ranks));
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(steps),
-                       .bytes = (problem.ranks - 1) * static_cast<double>(problem.call.bytes()),
-                       .reduced = 0}};
+  return traffic_of_pairs(problem, Longest::to_the_farthest);
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

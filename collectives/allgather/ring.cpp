@@ -24,7 +24,8 @@ bool applies(const Problem& /*problem*/) { return true; }
 Traffic traffic(const Problem& problem) {
   const double steps = problem.ranks - 1;
   return {.shared = {},
-          .messages = {.messages = steps, .bytes = steps * static_cast<double>(problem.call.bytes()), .reduced = 0}};
+          .messages = {.messages = steps, .bytes = steps * static_cast<double>(problem.call.bytes()), .reduced = 0},
+          .lanes = lanes_of_neighbours(problem)};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

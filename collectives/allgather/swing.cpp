@@ -25,10 +25,7 @@ namespace {
 bool applies(const Problem& problem) { return std::has_single_bit(static_cast<unsigned>(problem.ranks)); }
 
 Traffic traffic(const Problem& problem) {
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(Halving<Swing>::steps(problem.ranks)),
-                       .bytes = (problem.ranks - 1) * static_cast<double>(problem.call.bytes()),
-                       .reduced = 0}};
+  return traffic_of_pairs(problem, Longest::to_the_nearest);
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

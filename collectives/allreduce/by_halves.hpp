@@ -13,16 +13,18 @@ inline Traffic traffic(const Problem& problem) {
   const int core = Fold::core_of(problem.ranks);
   const bool folds = core < problem.ranks;
   const Halving<Doubling> halving(problem.call, core);
-  const std::size_t all = problem.call.bytes();
-  const std::size_t folded = folds ? all : 0;
-  // Place 0 keeps the longest pieces, whoever its partners are, and has a partner to fold if any has. It sends all but
-  // its own block on the way out, and on the way back what it kept.
-  const std::size_t kept = halving.kept_bytes();
-  const std::size_t own = Blocks(problem.call, core).bytes(0);
-  return {.shared = {},
-          .messages = {.messages = 2.0 * halving.steps() + (folds ? 2 : 0),
-                       .bytes = static_cast<double>(folded + all - own + kept),
-                       .reduced = static_cast<double>(folded + kept)}};
+  const auto all = static_cast<double>(problem.call.bytes());
+  Traffic traffic{.shared = {}, .messages = {}};
+  if (folds) traffic.messages = {.messages = 2, .bytes = all, .reduced = all};
+  // Place 0 keeps the longest pieces, whoever its partners are, and has a partner to fold if any has. In each step it
+  // sends what it does not keep on the way out, and on the way back what it kept.
+  for (int step = 0; step < halving.steps(); ++step) {
+    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, 1 << step);
+    level.messages += 2;
+    level.bytes += static_cast<double>(halving.longest_piece(step));
+    level.reduced += static_cast<double>(halving.longest_piece(step + 1));
+  }
+  return traffic;
 }
 
 template <class Pairs>

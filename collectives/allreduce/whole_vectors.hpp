@@ -15,13 +15,17 @@ namespace chorus::allreduce_whole_vectors {
 
 inline Traffic traffic(const Problem& problem) {
   const int core = Fold::core_of(problem.ranks);
-  const int steps = std::countr_zero(static_cast<unsigned>(core));
-  const int folds = core < problem.ranks ? 1 : 0;
+  const bool folds = core < problem.ranks;
   const auto all = static_cast<double>(problem.call.bytes());
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(steps + 2 * folds),
-                       .bytes = (steps + folds) * all,
-                       .reduced = (steps + folds) * all}};
+  Traffic traffic{.shared = {}, .messages = {}};
+  if (folds) traffic.messages = {.messages = 2, .bytes = all, .reduced = all};
+  for (int distance = 1; distance < core; distance *= 2) {
+    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, distance);
+    level.messages += 1;
+    level.bytes += all;
+    level.reduced += all;
+  }
+  return traffic;
 }
 
 template <class Pairs>

@@ -13,6 +13,7 @@
 // `in`. The longest message goes to the farthest rank, though. Other p: `circulant`.
 
 #include "algorithm.hpp"
+#include "halving.hpp"
 #include "reduction.hpp"
 
 #include <bit>
@@ -25,9 +26,7 @@ bool applies(const Problem& problem) {
 }
 
 Traffic traffic(const Problem& problem) {
-  const int steps = std::countr_zero(static_cast<unsigned>(problem.ranks));
-  const double bytes = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
-  return {.shared = {}, .messages = {.messages = static_cast<double>(steps), .bytes = bytes, .reduced = bytes}};
+  return traffic_of_halving(problem, Longest::to_the_farthest);
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

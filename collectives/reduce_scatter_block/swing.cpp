@@ -26,10 +26,7 @@ bool applies(const Problem& problem) {
 }
 
 Traffic traffic(const Problem& problem) {
-  const double bytes = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
-  return {.shared = {},
-          .messages = {
-              .messages = static_cast<double>(Halving<Swing>::steps(problem.ranks)), .bytes = bytes, .reduced = bytes}};
+  return traffic_of_halving(problem, Longest::to_the_nearest);
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

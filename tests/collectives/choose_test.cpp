@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <tuple>
 
 namespace chorus {
 namespace {
@@ -259,6 +261,36 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0)
       << "inside a node a message takes its time to be sent and taken";
   EXPECT_EQ(links.microseconds({}, problem), 0);
+}
+
+TEST(Traffic, OfPairsIsInsideTheNodesWhereTheyAreNear) {
+  for (const auto& [collective, name, inside] :
+       {std::tuple{Collective::reduce_scatter_block, "recursive_halving", 3 * 64.0},
+        std::tuple{Collective::reduce_scatter_block, "swing", 12 * 64.0},
+        std::tuple{Collective::allgather, "recursive_doubling", 3 * 64.0},
+        std::tuple{Collective::allreduce, "recursive_doubling", 2 * 64.0},
+        std::tuple{Collective::allreduce, "rabenseifner", 64.0 + 32.0}}) {
+    Problem problem = across_nodes(collective, 16, 16, 4);
+    problem.smallest_node = problem.largest_node;
+    const Algorithm& algorithm = **std::ranges::find(algorithms(collective), std::string_view(name), &Algorithm::name);
+    const Traffic in_order = algorithm.traffic(problem);
+    problem.in_order = false;
+    const Traffic all = algorithm.traffic(problem);
+    EXPECT_EQ(all.inside.bytes, 0) << name;
+    EXPECT_EQ(in_order.inside.bytes, inside) << name;
+    EXPECT_EQ(in_order.inside.messages, in_order.messages.messages) << name;
+    EXPECT_EQ(in_order.inside.bytes + in_order.messages.bytes, all.messages.bytes) << name;
+    EXPECT_EQ(in_order.inside.reduced + in_order.messages.reduced, all.messages.reduced) << name;
+  }
+}
+
+TEST(Traffic, OfNeighboursLeavesANodeByOneRank) {
+  Problem problem = across_nodes(Collective::allgather, 10, 16, 4);
+  const Algorithm& ring = **std::ranges::find(algorithms(Collective::allgather), "ring", &Algorithm::name);
+  EXPECT_EQ(ring.traffic(problem).lanes, 1);
+  problem.in_order = false;
+  EXPECT_EQ(ring.traffic(problem).lanes, 0);
+  EXPECT_EQ(ring.traffic(across_nodes(Collective::allgather, 10, 4, 4)).lanes, 0) << "one rank of each node";
 }
 
 TEST(LinkModel, TakesLongMessagesByTheirOwnNumbers) {
