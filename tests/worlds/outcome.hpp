@@ -12,6 +12,9 @@
 
 namespace chorus::test {
 
+/// Seconds in which an error is there that nobody has to wait for, also on a busy machine.
+inline constexpr double soon_s = 10;
+
 /// How a call ended: `code` is empty where it threw nothing.
 struct Outcome {
   std::optional<ErrorCode> code;
