@@ -135,6 +135,7 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   Transport& where = ranks_of(phase.where);
   Problem problem = problem_of(phase, whole_, where.size());
   problem.single_copy = problem.shared && where.shared()->reads();
+  if (problem.shared) problem.domains = where.shared()->shape().radices();
   arguments.call = problem.call;
   if (where.size() == 1) {
     copy_alone(arguments);

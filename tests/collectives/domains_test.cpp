@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `domains` algorithms: what crosses between the domains of a node, and where they are chosen.
 
+#include "carry_out.hpp"
 #include "choose.hpp"
 #include "collectives/crossing.hpp"
 #include "collectives/prepared_call.hpp"
+#include "transport/shared_group.hpp"
 #include "transport/simulated.hpp"
 #include "worlds/divided_nodes.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace chorus::test {
 namespace {
@@ -106,6 +110,32 @@ TEST(DomainsAreChosen, BeforeTheOtherFormsInSharedMemoryForReduce) {
     const LinkModel links;
     EXPECT_LT(predicted_us(domains_of(Collective::reduce), problem, links),
               predicted_us(algorithm_named(Collective::reduce, "shared"), problem, links));
+  }
+}
+
+TEST(DomainsAreChosen, InsideTheNodesOfAHierarchicalCall) {
+  const Problem on_a_node = problem_on(large, Collective::bcast, std::size_t{64} << 10U);
+  const auto ranks = static_cast<std::size_t>(on_a_node.ranks);
+  std::vector<int> nodes(2 * ranks, 0);
+  std::fill(nodes.begin() + on_a_node.ranks, nodes.end(), 1);
+  std::vector<Binding> bindings = one_rank_a_core(large);
+  bindings.insert(bindings.end(), bindings.begin(), bindings.begin() + on_a_node.ranks);
+  SimulatedWorld world({.ranks = 2 * on_a_node.ranks, .nodes = nodes, .bindings = bindings});
+  const auto report = world.run([&](Transport& transport) -> Task<> {
+    std::vector<std::byte> data(on_a_node.call.bytes());
+    co_await carry_out(algorithm_named(Collective::bcast, "hierarchical"), transport,
+                       {on_a_node.call, data.data(), data.data()});
+  });
+  ASSERT_NO_THROW(report.check());
+  for (const int first : {0, on_a_node.ranks}) {
+    double between_packages = 0;  // ranks are in the order of the cores
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const auto read = world.transport(first + static_cast<int>(rank)).node_memory()->bytes_read();
+      for (std::size_t peer = 0; peer < ranks; ++peer) {
+        if ((rank < ranks / 2) != (peer < ranks / 2)) between_packages += static_cast<double>(read[peer]);
+      }
+    }
+    EXPECT_EQ(between_packages, least(on_a_node).bytes.back());
   }
 }
 
