@@ -66,11 +66,13 @@ class Halving {
 enum class Longest { to_the_nearest, to_the_farthest };
 
 /// Of messages: a block of the call for each of a power of two ranks, shared out or put together by pairs.
-[[nodiscard]] inline Traffic traffic_of_pairs(const Problem& problem, Longest longest) noexcept {
+template <class Pairs>
+[[nodiscard]] Traffic traffic_of_pairs(const Problem& problem, Longest longest) noexcept {
   Traffic traffic{.shared = {}, .messages = {}};
-  for (int blocks = problem.ranks / 2; blocks > 0; blocks /= 2) {
-    const int distance = longest == Longest::to_the_farthest ? blocks : problem.ranks / (2 * blocks);
-    LevelTraffic& level = level_of(traffic, problem, distance);
+  const int steps = Halving<Pairs>::steps(problem.ranks);
+  for (int step = 0; step < steps; ++step) {
+    const int blocks = longest == Longest::to_the_farthest ? 1 << step : problem.ranks >> (step + 1);
+    LevelTraffic& level = level_of(traffic, problem, Pairs::reach(step));
     level.messages += 1;
     level.bytes += blocks * static_cast<double>(problem.call.bytes());
   }
@@ -78,8 +80,9 @@ enum class Longest { to_the_nearest, to_the_farthest };
 }
 
 /// The same, reduced.
-[[nodiscard]] inline Traffic traffic_of_halving(const Problem& problem, Longest longest) noexcept {
-  Traffic traffic = traffic_of_pairs(problem, longest);
+template <class Pairs>
+[[nodiscard]] Traffic traffic_of_halving(const Problem& problem, Longest longest) noexcept {
+  Traffic traffic = traffic_of_pairs<Pairs>(problem, longest);
   traffic.messages.reduced = traffic.messages.bytes;
   traffic.inside.reduced = traffic.inside.bytes;
   return traffic;

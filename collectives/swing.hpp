@@ -9,13 +9,15 @@ namespace chorus {
 // - peer: the other place of the pair, in steps from 0, in which partners are near, to the last, in which they are far;
 // - number: of two partners in step s the numbers agree in the bits below s and differ in bit s, so that all places
 // with
-//   the same bits below s form a group which later steps do not leave.
+//   the same bits below s form a group which later steps do not leave;
+// - reach: the partners of a step are of one node, but for few, where that has more ranks.
 
 /// Partners are 1, 2, 4, ... apart.
 struct Doubling {
   static constexpr bool nearest_first = true;  ///< where whole vectors are swapped, so that places stay in their order
   [[nodiscard]] static constexpr int peer(int place, int step, int /*places*/) noexcept { return place ^ (1 << step); }
   [[nodiscard]] static constexpr int number(int place, int /*places*/) noexcept { return place; }
+  [[nodiscard]] static constexpr int reach(int step) noexcept { return 1 << step; }
 };
 
 /// The number that is written as `value` in base -2, modulo a power of two; negative values count as modulo it, too.
@@ -33,6 +35,7 @@ struct Doubling {
 ///               step 2   0-3 2-5 4-7 6-1
 struct Swing {
   static constexpr bool nearest_first = false;
+  [[nodiscard]] static constexpr int reach(int step) noexcept { return 2 << step; }
   /// From an even place: the sum of the powers of -2 up to `step`.
   [[nodiscard]] static constexpr int distance(int step) noexcept {
     const int power = 2 << step;

@@ -23,7 +23,7 @@ namespace {
 
 bool applies(const Problem& problem) { return std::has_single_bit(static_cast<unsigned>(problem.ranks)); }
 
-Traffic traffic(const Problem& problem) { return traffic_of_pairs(problem, Longest::to_the_farthest); }
+Traffic traffic(const Problem& problem) { return traffic_of_pairs<Doubling>(problem, Longest::to_the_farthest); }
 
 Task<> run(Transport& transport, Arguments arguments) {
   const int me = transport.rank();

@@ -24,7 +24,7 @@ namespace {
 
 bool applies(const Problem& problem) { return std::has_single_bit(static_cast<unsigned>(problem.ranks)); }
 
-Traffic traffic(const Problem& problem) { return traffic_of_pairs(problem, Longest::to_the_nearest); }
+Traffic traffic(const Problem& problem) { return traffic_of_pairs<Swing>(problem, Longest::to_the_nearest); }
 
 Task<> run(Transport& transport, Arguments arguments) {
   const int me = transport.rank();

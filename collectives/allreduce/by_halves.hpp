@@ -9,17 +9,18 @@ namespace chorus::allreduce_by_halves {
 // Reduce-scatter by halving the vector, then allgather by the same steps backwards; for a power of two ranks, to which
 // others fold.
 
-inline Traffic traffic(const Problem& problem) {
+template <class Pairs>
+Traffic traffic(const Problem& problem) {
   const int core = Fold::core_of(problem.ranks);
   const bool folds = core < problem.ranks;
-  const Halving<Doubling> halving(problem.call, core);
+  const Halving<Pairs> halving(problem.call, core);
   const auto all = static_cast<double>(problem.call.bytes());
   Traffic traffic{.shared = {}, .messages = {}};
   if (folds) traffic.messages = {.messages = 2, .bytes = all, .reduced = all};
   // Place 0 keeps the longest pieces, whoever its partners are, and has a partner to fold if any has. In each step it
   // sends what it does not keep on the way out, and on the way back what it kept.
   for (int step = 0; step < halving.steps(); ++step) {
-    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, 1 << step);
+    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, Pairs::reach(step));
     level.messages += 2;
     level.bytes += static_cast<double>(halving.longest_piece(step));
     level.reduced += static_cast<double>(halving.longest_piece(step + 1));

@@ -31,7 +31,7 @@ const Algorithm algorithm{
     .summary = "halves the vector to reduce it and doubles it to gather it: least bytes in few messages",
     .source = "Rabenseifner, Int. Conf. on Computational Science (ICCS), 2004",
     .applies = applies,
-    .traffic = allreduce_by_halves::traffic,
+    .traffic = allreduce_by_halves::traffic<Doubling>,
     .run = allreduce_by_halves::run<Doubling>,
 };
 

@@ -28,7 +28,7 @@ const Algorithm algorithm{
     .summary = "pairs swap whole vectors over doubling distances: fewest messages, most bytes",
     .source = "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .applies = applies,
-    .traffic = allreduce_whole_vectors::traffic,
+    .traffic = allreduce_whole_vectors::traffic<Doubling>,
     .run = allreduce_whole_vectors::run<Doubling>,
 };
 

@@ -30,7 +30,7 @@ const Algorithm algorithm{
     .summary = "halves and doubles the vector with partners ahead and behind in turn: least bytes over short distances",
     .source = "De Sensi, Bonato, Saam and Hoefler, NSDI 2024",
     .applies = applies,
-    .traffic = allreduce_by_halves::traffic,
+    .traffic = allreduce_by_halves::traffic<Swing>,
     .run = allreduce_by_halves::run<Swing>,
 };
 

@@ -27,7 +27,7 @@ const Algorithm algorithm{
     .summary = "pairs swap whole vectors, with partners ahead and behind in turn: fewest messages over short distances",
     .source = "De Sensi, Bonato, Saam and Hoefler, NSDI 2024",
     .applies = applies,
-    .traffic = allreduce_whole_vectors::traffic,
+    .traffic = allreduce_whole_vectors::traffic<Swing>,
     .run = allreduce_whole_vectors::run<Swing>,
 };
 

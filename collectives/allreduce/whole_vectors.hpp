@@ -13,14 +13,15 @@ namespace chorus::allreduce_whole_vectors {
 // In each step two ranks swap all they have and both reduce it in the same order; for a power of two ranks, to which
 // others fold.
 
-inline Traffic traffic(const Problem& problem) {
+template <class Pairs>
+Traffic traffic(const Problem& problem) {
   const int core = Fold::core_of(problem.ranks);
   const bool folds = core < problem.ranks;
   const auto all = static_cast<double>(problem.call.bytes());
   Traffic traffic{.shared = {}, .messages = {}};
   if (folds) traffic.messages = {.messages = 2, .bytes = all, .reduced = all};
-  for (int distance = 1; distance < core; distance *= 2) {
-    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, distance);
+  for (int step = 0; step < std::countr_zero(static_cast<unsigned>(core)); ++step) {
+    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, Pairs::reach(step));
     level.messages += 1;
     level.bytes += all;
     level.reduced += all;

@@ -25,7 +25,7 @@ bool applies(const Problem& problem) {
   return std::has_single_bit(static_cast<unsigned>(problem.ranks)) && problem.call.commutes();
 }
 
-Traffic traffic(const Problem& problem) { return traffic_of_halving(problem, Longest::to_the_farthest); }
+Traffic traffic(const Problem& problem) { return traffic_of_halving<Doubling>(problem, Longest::to_the_farthest); }
 
 Task<> run(Transport& transport, Arguments arguments) {
   const Reduction reduction(arguments);

@@ -266,7 +266,6 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
 TEST(Traffic, OfPairsIsInsideTheNodesWhereTheyAreNear) {
   for (const auto& [collective, name, inside] :
        {std::tuple{Collective::reduce_scatter_block, "recursive_halving", 3 * 64.0},
-        std::tuple{Collective::reduce_scatter_block, "swing", 12 * 64.0},
         std::tuple{Collective::allgather, "recursive_doubling", 3 * 64.0},
         std::tuple{Collective::allreduce, "recursive_doubling", 2 * 64.0},
         std::tuple{Collective::allreduce, "rabenseifner", 64.0 + 32.0}}) {
