@@ -6,16 +6,15 @@
 // With two nodes of two ranks, 0 1 and 2 3, and ab for what rank a gives to block b:
 //
 //             rank 0           rank 1           rank 2           rank 3
-//   inside    00+10  02+12     01+11  03+13     20+30  22+32     21+31  23+33
+//   inside    00+10  02+12     01+11  03+13     20+30  22+32     21+31  23+33     from a copy in this order
 //   along     block 0          block 1          block 2          block 3
 //
 // Each block crosses the network once for each node, as by `hierarchical`, but by all ranks of a node, so that several
 // cores and network cards work; and while a segment of long blocks goes along the lanes, the next one is reduced
-// inside. For nodes with equal numbers of ranks. Short blocks take more rounds than they need.
+// inside. For nodes with equal numbers of ranks.
 
 #include "phases.hpp"
 #include "reduction.hpp"
-#include "section_list.hpp"
 #include "segments.hpp"
 #include "task/when_all.hpp"
 
@@ -32,14 +31,13 @@ Phase along(std::size_t count, int times = 1) {
   return {Phase::Where::along, Collective::reduce_scatter_block, count, times};
 }
 Phase inside(std::size_t count, int times = 1) {
-  return {Phase::Where::inside, Collective::reduce_scatter, count, times};
+  return {Phase::Where::inside, Collective::reduce_scatter_block, count, times};
 }
 
 Traffic traffic(const Problem& problem) {
   const Segments segments = segments_of(problem);
-  const auto ranks = static_cast<std::size_t>(problem.largest_node);
-  return traffic_of(problem, {inside(segments.each() * ranks, segments.others() * problem.nodes),
-                              inside(segments.longest() * ranks, problem.nodes),
+  const auto nodes = static_cast<std::size_t>(problem.nodes);
+  return traffic_of(problem, {inside(segments.each() * nodes, segments.others()), inside(segments.longest() * nodes),
                               along(segments.each(), segments.others()), along(segments.longest())});
 }
 
@@ -51,23 +49,18 @@ class LaneCall {
         nodes_(transport, arguments),
         segments_(segments_of(nodes_.whole())),
         lane_(transport.scratch(2 * lane_bytes())),
-        packed_(transport.scratch(is_packed() ? static_cast<std::size_t>(nodes_.lanes()) * arguments.call.bytes() : 0)),
-        places_(transport, static_cast<std::size_t>(nodes_.lanes())) {}
+        packed_(transport.scratch(static_cast<std::size_t>(nodes_.lanes()) * lane_bytes())) {}
 
   [[nodiscard]] std::size_t steps() const { return segments_.number() + 1; }
 
-  /// Reduces, node by node, the blocks of its ranks.
+  /// Reduces a segment of the blocks of all nodes.
   Task<> inside(std::size_t step) {
     if (step == segments_.number()) co_return;
-    const std::size_t count = segments_.count(step);
+    pack(step);
     Arguments of_node = arguments_;
-    for (std::size_t node = 0; node < nodes_.sizes().size(); ++node) {
-      place(node, step);
-      of_node.in = is_packed() ? packed_.data() : arguments_.in;
-      of_node.out = lane(step) + node * count * element();
-      of_node.in_sections = places_;
-      co_await nodes_.run(reduce_scatter_block_lanes::inside(count * places_.size()), of_node);
-    }
+    of_node.in = packed_.data();
+    of_node.out = lane(step);
+    co_await nodes_.run(reduce_scatter_block_lanes::inside(segments_.count(step) * nodes_.sizes().size()), of_node);
   }
   /// What was reduced inside in the step before.
   Task<> along(std::size_t step) {
@@ -79,17 +72,16 @@ class LaneCall {
   }
 
  private:
-  /// A short vector must be in one piece; several segments are longer than what that is for.
-  [[nodiscard]] bool is_packed() const { return segments_.number() == 1; }
-  /// Finds, or packs, a segment of the blocks of `node`.
-  void place(std::size_t node, std::size_t segment) {
+  /// Place by place, what the ranks of a lane get.
+  void pack(std::size_t segment) {
     const std::size_t bytes = segments_.count(segment) * element();
-    for (std::size_t place = 0; place < places_.size(); ++place) {
-      const auto rank = static_cast<std::size_t>(nodes_.ranks()[node * places_.size() + place]);
-      places_[place] = {rank * arguments_.call.bytes() + offset(segment), bytes};
-      if (!is_packed()) continue;
-      copy_unless_same(packed_.data() + place * bytes, arguments_.in + places_[place].offset, bytes);
-      places_[place].offset = place * bytes;
+    const auto lanes = static_cast<std::size_t>(nodes_.lanes());
+    std::byte* packed = packed_.data();
+    for (std::size_t place = 0; place < lanes; ++place) {
+      for (std::size_t node = 0; node < nodes_.sizes().size(); ++node, packed += bytes) {
+        const auto rank = static_cast<std::size_t>(nodes_.ranks()[node * lanes + place]);
+        copy_unless_same(packed, arguments_.in + rank * arguments_.call.bytes() + offset(segment), bytes);
+      }
     }
   }
   [[nodiscard]] std::size_t element() const { return arguments_.call.element_bytes(); }
@@ -102,7 +94,6 @@ class LaneCall {
   Segments segments_;
   Scratch lane_;
   Scratch packed_;
-  SectionList places_;
 };
 
 Task<> run(Transport& transport, Arguments arguments) {
