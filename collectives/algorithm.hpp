@@ -56,7 +56,8 @@ struct Traffic {
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
   /// others have written, in the part that reads most.
   double far = 0;
-  int lanes = 0;  ///< ranks of each node by which goes all that crosses the network; 0: all of them
+  double overlap = 0;  ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
+  int lanes = 0;       ///< ranks of each node by which goes all that crosses the network; 0: all of them
 };
 
 /// True where there are several nodes with ranks that follow one another, not one rank of each.

@@ -54,19 +54,30 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;
   const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
-  return time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
-         traffic.far / far_megabytes_per_second + time_of_messages(traffic.messages) +
-         time_of_messages(traffic.waited) - hidden_us(traffic, problem) +
-         time(traffic.inside, node.of(length_of(traffic.inside))) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
+  const double inside = time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
+                        traffic.far / far_megabytes_per_second +
+                        time(traffic.inside, node.of(length_of(traffic.inside)));
+  const double by_messages =
+      time_of_messages(traffic.messages) + time_of_messages(traffic.waited) - hidden_us(traffic, problem);
+  return inside + by_messages - traffic.overlap * std::min(inside, by_messages) +
+         (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
 Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {
   if (problem.nodes == 1) return node.of(bytes);
+  return network_link(traffic.lanes > 0 ? traffic.lanes : problem.largest_node, bytes);
+}
+
+Link LinkModel::network_link(int senders, double bytes) const noexcept {
   const Link alone = network.of(bytes);
-  const int senders = traffic.lanes > 0 ? traffic.lanes : problem.largest_node;
   if (senders == 1) return alone;
   const Link by_all = network_by_all ? network_by_all->of(bytes) : alone;
   return {by_all.latency_us, std::min(alone.megabytes_per_second, by_all.megabytes_per_second / senders)};
+}
+
+double LinkModel::bytes_in_a_latency(int senders) const noexcept {
+  const Link link = network_link(senders, 0);
+  return link.latency_us * link.megabytes_per_second;  // a megabyte a second is a byte a microsecond
 }
 
 double LinkModel::hidden_us(const Traffic& traffic, const Problem& problem) const noexcept {

@@ -62,10 +62,14 @@ struct LinkModel {
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
   [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {}) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
+  /// What each of so many ranks of a node that send at a time sends to other nodes while a message is on its way.
+  [[nodiscard]] double bytes_in_a_latency(int senders) const noexcept;
 
  private:
   /// What each of the ranks that send takes for a message of so many bytes.
   [[nodiscard]] Link message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept;
+  /// The same, between nodes, each of which has so many of them.
+  [[nodiscard]] Link network_link(int senders, double bytes) const noexcept;
   /// What the messages of `traffic` do not take that are under way beside others.
   [[nodiscard]] double hidden_us(const Traffic& traffic, const Problem& problem) const noexcept;
   /// What every algorithm takes on one rank, where it sends nothing: the call, and the copy of the data.

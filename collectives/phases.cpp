@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "phases.hpp"
 
+#include "base/machine.hpp"
 #include "carry_out.hpp"
 #include "choose.hpp"
+#include "link_model.hpp"
 #include "reduction.hpp"
 #include "transport/shared_group.hpp"
 
@@ -14,6 +16,14 @@ namespace chorus {
 namespace {
 
 constexpr int channel_of_speakers = 3;
+
+constexpr std::size_t least_segment_bytes = std::size_t{16} << 10U;
+constexpr double latencies_of_segment = 8;
+
+const LinkModel& links_of(const Problem& problem) {
+  static constexpr LinkModel built_in;
+  return problem.links != nullptr ? *problem.links : built_in;
+}
 
 /// The problem of a phase among so many ranks.
 Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
@@ -31,9 +41,8 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
 }
 
 const Algorithm& algorithm_for(const Phase& phase, Problem problem) {
-  static constexpr LinkModel built_in;
   problem.call.count = std::max(problem.call.count, phase.chosen_for);
-  return fastest(problem, problem.links != nullptr ? *problem.links : built_in);
+  return fastest(problem, links_of(problem));
 }
 
 /// Adds so many times `traffic` to `sum`.
@@ -55,6 +64,13 @@ void copy_alone(const Arguments& arguments) {
 }  // namespace
 
 bool has_nodes(const Problem& problem) { return problem.nodes > 1 && problem.nodes < problem.ranks; }
+
+std::size_t segment_of_lane(const Problem& problem) {
+  const std::size_t most = 2 * (problem.slot_bytes > 0 ? problem.slot_bytes : machine::slot_bytes);
+  const double wished = latencies_of_segment * links_of(problem).bytes_in_a_latency(problem.smallest_node);
+  const auto bytes = static_cast<std::size_t>(std::min(wished, static_cast<double>(most)));
+  return std::max<std::size_t>(1, std::max(bytes, std::min(least_segment_bytes, most)) / problem.call.element_bytes());
+}
 
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
   Traffic all{.shared = {}, .messages = {}, .lanes = 1};

@@ -31,12 +31,9 @@ struct Phase {
 [[nodiscard]] bool has_nodes(const Problem& problem);
 /// The same where no node has but one rank.
 [[nodiscard]] inline bool has_lanes(const Problem& problem) { return has_nodes(problem) && problem.smallest_node > 1; }
-/// How many elements go along a lane at a time where several segments are on their way: two slots full, so that a
-/// segment takes much longer than a message or a round by itself.
-[[nodiscard]] inline std::size_t segment_of_lane(const Problem& problem) {
-  const std::size_t slot_bytes = problem.slot_bytes > 0 ? problem.slot_bytes : machine::slot_bytes;
-  return std::max<std::size_t>(1, 2 * slot_bytes / problem.call.element_bytes());
-}
+/// How many elements go along a lane at a time where several segments are on their way: so many that they take much
+/// longer than a message by itself, and, up to two slots full, than a round.
+[[nodiscard]] std::size_t segment_of_lane(const Problem& problem);
 /// What the phases of `whole` do together.
 [[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases);
 

@@ -22,9 +22,11 @@ class Segments {
   }
   [[nodiscard]] std::size_t longest() const noexcept { return count_ - (number_ - 1) * each_; }
 
-  // For the Traffic of all: `others` times `each`, and once `longest`.
+  // For the Traffic of all: `others` times `each`, and once `longest`; what one phase does of one while another phase
+  // does of the next.
   [[nodiscard]] std::size_t each() const noexcept { return each_; }
   [[nodiscard]] int others() const noexcept { return static_cast<int>(number_ - 1); }
+  [[nodiscard]] double overlap() const noexcept { return others() / static_cast<double>(number_); }
 
  private:
   std::size_t count_;

@@ -253,6 +253,11 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem),
                    shared + 5 * 3 + 2000 / (40.0 / 2) + 1600 / 80.0 + 3 * 2 + 400 / 20.0)
       << "phases inside the nodes send messages, too";
+  traffic.overlap = 0.5;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem),
+                   shared + 3 * 2 + 400 / 20.0 + (5 * 3 + 2000 / (40.0 / 2) + 1600 / 80.0) / 2)
+      << "half of the messages between nodes are on their way meanwhile, which take less time";
+  traffic.overlap = 0;
   traffic.inside = {};
   traffic.lanes = 1;
   traffic.together = 2;
