@@ -37,6 +37,8 @@ Problem carried(const Algorithm& algorithm, const Problem& problem) {
   return carries_wider(algorithm, problem) ? with_wider_elements(problem) : problem;
 }
 
+bool may_be_chosen(const Candidate& candidate) { return candidate.applies && !candidate.algorithm->only_named; }
+
 double best_known(const Candidate& candidate, bool measured_only) {
   if (candidate.measured_us) return *candidate.measured_us;
   return measured_only ? std::numeric_limits<double>::infinity() : candidate.predicted_us;
@@ -58,7 +60,7 @@ double predicted_us(const Algorithm& algorithm, const Problem& problem, const Li
 
 const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
   const auto time = [&](const Algorithm* algorithm) {
-    const bool applies = algorithm->applies(problem);
+    const bool applies = algorithm->applies(problem) && !algorithm->only_named;
     return std::pair(!applies, applies ? predicted_us(*algorithm, problem, links) : 0);  // an infinite one applies, too
   };
   return **std::ranges::min_element(algorithms(problem.call.collective), {}, time);
@@ -101,10 +103,10 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
     }
     passed_over = fmt::format("{}={} does not apply to this call; ", variable, wishes.environment);
   }
-  const bool measured =
-      std::ranges::any_of(choice.candidates, [](const auto& it) { return it.measured_us.has_value(); });
+  const bool measured = std::ranges::any_of(
+      choice.candidates, [](const auto& it) { return may_be_chosen(it) && it.measured_us.has_value(); });
   const auto time = [&](const Candidate& candidate) {
-    return std::pair(!candidate.applies, best_known(candidate, measured));  // an infinite one applies, too
+    return std::pair(!may_be_chosen(candidate), best_known(candidate, measured));  // an infinite one applies, too
   };
   take(choice, *std::ranges::min_element(choice.candidates, {}, time),
        passed_over + (measured ? "fastest as measured in the tuning file" : "fastest as predicted by the model"));

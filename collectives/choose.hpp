@@ -42,7 +42,7 @@ struct Choice {
 
 /// Chooses by what is equal on all ranks alone, so that no two choose apart. The option is obeyed or refused; the
 /// environment is obeyed where its algorithm applies; then the fastest by measurement if there are measurements, or by
-/// the model.
+/// the model, of those that need not be named.
 /// Throws Error{invalid_argument} for an option that names no algorithm, Error{not_supported} for one that does not
 /// apply, Error{invalid_environment} for a variable that names no algorithm.
 [[nodiscard]] Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning);

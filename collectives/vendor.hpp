@@ -30,4 +30,12 @@ void now(Transport& transport, const Arguments& arguments);
           .now = now};
 }
 
+/// The same of a collective of which no rank knows all lengths: MPI's counts and displacements are of int, and whether
+/// they are enough is known on some ranks only.
+[[nodiscard]] constexpr Algorithm native_of_unknown_lengths(Traffic (*traffic)(const Problem&)) {
+  Algorithm algorithm = native(traffic);
+  algorithm.only_named = true;
+  return algorithm;
+}
+
 }  // namespace chorus::vendor
