@@ -34,7 +34,8 @@ struct Choice {
   std::string reason;
 };
 
-/// The time of `algorithm`, which applies, by the model; for algorithms driven as tasks with what that costs.
+/// The time of `algorithm`, which applies, by the model; for algorithms driven as tasks with what that costs, and for
+/// the vendor's most often with as much.
 [[nodiscard]] double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links);
 
 /// The fastest algorithm by the model. For the phases of an algorithm that is made of others; allocates nothing.
