@@ -113,6 +113,8 @@ TEST_F(ChorusTune, WritesWhatItHasMeasuredOfEveryAlgorithm) {
   EXPECT_LT(of_scan, static_cast<int>(measured.size()));
   const Outcome explained = explain(2, "scan 2048");
   EXPECT_THAT(explained.output, HasSubstr("fastest as measured in the tuning file")) << explained.output;
+  const Outcome apart = explain(2, "scan 2048", "CHORUS_NODE_RANKS=1");
+  EXPECT_THAT(apart.output, HasSubstr("fastest as predicted by the model")) << apart.output;
 }
 
 TEST_F(ChorusTune, IsRefusedElsewhere) {
