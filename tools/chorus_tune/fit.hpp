@@ -14,7 +14,8 @@ struct Timing {
 };
 
 /// The link that `timings`, in the order of their bytes and three or more, are nearest to, in proportion: one line, or
-/// two where messages from some length on take another way and one line is far off.
+/// two where messages from some length on take another way and one line is far off. By no such link a longer message
+/// takes less than a shorter one.
 [[nodiscard]] MessageLink fit(std::span<const Timing> timings);
 
 }  // namespace chorus::tune
