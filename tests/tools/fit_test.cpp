@@ -87,6 +87,13 @@ TEST(Fit, LetsNoLongerMessageTakeLessWhereTheyDo) {
   for (const double off : {0.0, 0.03}) expect_rise(fit(timings_of(truth, off)));
 }
 
+TEST(Fit, TakesTheShareOfAFurtherMessageFromThree) {
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 15), 0.25);
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 30), 1);
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 50), 1) << "never dearer than one after another";
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 9), 0.01) << "above nothing";
+}
+
 TEST(Fit, GivesPositiveNumbersForAnyTimes) {
   const std::vector<std::vector<double>> of_us = {
       {5, 5, 5, 5}, {9, 7, 5, 3}, {1e-9, 1e-9, 1e9, 1e9}, {1, 1e3, 1e6, 1e9}, {1e6, 1, 1, 1}};

@@ -92,6 +92,8 @@ TEST_F(ChorusTune, MeasuresTheNetworkOfSeveralNodes) {
     EXPECT_GT(links.at(name).at("latency_us"), 0.0);
     EXPECT_GT(links.at(name).at("megabytes_per_second"), 0.0);
   }
+  EXPECT_GT(links.at("further_message"), 0.0);
+  EXPECT_LE(links.at("further_message"), 1.0);
   const Outcome explained = explain(4, "bcast 64", nodes + " CHORUS_LOG=info");
   EXPECT_EQ(explained.exit_code, 0) << explained.output;
   EXPECT_THAT(explained.output, Not(HasSubstr("messages between nodes"))) << "the file says what they take";

@@ -84,4 +84,9 @@ MessageLink fit(std::span<const Timing> timings) {
   return link;
 }
 
+double share_of_further_message(double one_us, double three_us) {
+  constexpr double least = 0.01;  // a tuning file takes none
+  return std::clamp((three_us / one_us - 1) / 2, least, 1.0);
+}
+
 }  // namespace chorus::tune

@@ -18,4 +18,8 @@ struct Timing {
 /// takes less than a shorter one.
 [[nodiscard]] MessageLink fit(std::span<const Timing> timings);
 
+/// Of a latency, what a message takes beside another one under way (LinkModel::further_message): from what one message
+/// takes, and three at a time.
+[[nodiscard]] double share_of_further_message(double one_us, double three_us);
+
 }  // namespace chorus::tune
