@@ -133,6 +133,8 @@ std::string json_line(const Point& point, const std::string& note) {
   nlohmann::ordered_json object = {{"collective", point.collective},
                                    {"algorithm", point.algorithm},
                                    {"ranks", point.ranks},
+                                   {"nodes", point.nodes},
+                                   {"ranks_per_node", point.ranks_per_node},
                                    {"bytes", point.bytes},
                                    {"median_us", point.us.median},
                                    {"p25_us", point.us.p25},

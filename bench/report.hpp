@@ -24,6 +24,8 @@ struct Point {
   std::string collective;
   std::string algorithm;  ///< as asked for: a name or "auto"
   int ranks = 1;
+  int nodes = 1;
+  int ranks_per_node = 1;  ///< on the fullest
   std::size_t bytes = 0;
   bool applies = true;  ///< false: the algorithm cannot carry out this call; nothing below was measured
   bool valid = false;

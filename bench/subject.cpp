@@ -3,10 +3,12 @@
 
 #include "algorithm.hpp"
 #include "algorithm_names.hpp"
+#include "carry_out.hpp"
 #include "crowding.hpp"
 #include "memory.hpp"
 #include "transport/communicator_state.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/memory.hpp>
 
@@ -87,7 +89,9 @@ Subject::Subject(const Options& options, const Row& row, const Communicator& wor
       world_(world),
       console_(console),
       sizes_(sizes_of(options, row, world.size())),
-      crowded_(ranks_share_processors()) {}
+      crowded_(ranks_share_processors()) {
+  barrier(world_);  // sets the communicator up, so that its nodes are known
+}
 
 Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
   auto own = buffers_.find(algorithm);
@@ -117,9 +121,12 @@ std::string Subject::chosen_algorithm(std::size_t bytes) {
 }
 
 Point Subject::point_of(std::string_view algorithm, std::size_t bytes) const {
+  const Problem here = problem_of({}, world_.state().transport());
   return {.collective = std::string(row_.name),
           .algorithm = std::string(algorithm),
-          .ranks = world_.size(),
+          .ranks = here.ranks,
+          .nodes = here.nodes,
+          .ranks_per_node = here.largest_node,
           .bytes = bytes};
 }
 

@@ -135,6 +135,9 @@ struct Algorithm {
   /// True where Reduction::all gets the contributions of all ranks to an element at once, so that a sum can be exact
   /// and rounded once. Others carry wider elements where that matters (wider_elements.hpp).
   bool at_once = false;
+  /// True where only some ranks know whether it can carry a call out, so that they cannot choose it together: it is
+  /// taken where it is named, and nowhere else.
+  bool only_named = false;
 };
 
 /// Every algorithm of `collective`, in the order of meson.build.

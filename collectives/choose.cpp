@@ -2,6 +2,7 @@
 #include "choose.hpp"
 
 #include "base/names.hpp"
+#include "vendor.hpp"
 #include "wider_elements.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace chorus {
@@ -37,6 +39,17 @@ Problem carried(const Algorithm& algorithm, const Problem& problem) {
   return carries_wider(algorithm, problem) ? with_wider_elements(problem) : problem;
 }
 
+bool is_vendors(const Algorithm& algorithm) { return algorithm.name == vendor::native_name; }
+
+/// What it takes beyond its traffic. Nothing is known of the vendor's that would make its rounds cheaper than ours, but
+/// on one node where chorus has no shared memory: the vendor may have some.
+double overhead_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
+  const bool alike = is_vendors(algorithm) && (problem.nodes > 1 || problem.shared);
+  return algorithm.now == nullptr || alike ? links.task_us : 0;
+}
+
+bool may_be_chosen(const Candidate& candidate) { return candidate.applies && !candidate.algorithm->only_named; }
+
 double best_known(const Candidate& candidate, bool measured_only) {
   if (candidate.measured_us) return *candidate.measured_us;
   return measured_only ? std::numeric_limits<double>::infinity() : candidate.predicted_us;
@@ -50,15 +63,14 @@ void take(Choice& choice, const Candidate& candidate, std::string reason) {
 }  // namespace
 
 double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
-  const double task_us = algorithm.now == nullptr ? links.task_us : 0;
   Problem whole = problem;
   whole.links = &links;
-  return links.microseconds(algorithm.traffic(whole), problem) + task_us;
+  return links.microseconds(algorithm.traffic(whole), problem) + overhead_us(algorithm, problem, links);
 }
 
 const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
   const auto time = [&](const Algorithm* algorithm) {
-    const bool applies = algorithm->applies(problem);
+    const bool applies = algorithm->applies(problem) && !algorithm->only_named;
     return std::pair(!applies, applies ? predicted_us(*algorithm, problem, links) : 0);  // an infinite one applies, too
   };
   return **std::ranges::min_element(algorithms(problem.call.collective), {}, time);
@@ -101,10 +113,11 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
     }
     passed_over = fmt::format("{}={} does not apply to this call; ", variable, wishes.environment);
   }
-  const bool measured =
-      std::ranges::any_of(choice.candidates, [](const auto& it) { return it.measured_us.has_value(); });
+  const bool measured = std::ranges::any_of(
+      choice.candidates, [](const auto& it) { return may_be_chosen(it) && it.measured_us.has_value(); });
   const auto time = [&](const Candidate& candidate) {
-    return std::pair(!candidate.applies, best_known(candidate, measured));  // an infinite one applies, too
+    return std::tuple(!may_be_chosen(candidate), best_known(candidate, measured),  // an infinite one applies, too
+                      is_vendors(*candidate.algorithm));                           // ours, where both take as long
   };
   take(choice, *std::ranges::min_element(choice.candidates, {}, time),
        passed_over + (measured ? "fastest as measured in the tuning file" : "fastest as predicted by the model"));

@@ -34,7 +34,8 @@ struct Choice {
   std::string reason;
 };
 
-/// The time of `algorithm`, which applies, by the model; for algorithms driven as tasks with what that costs.
+/// The time of `algorithm`, which applies, by the model; for algorithms driven as tasks with what that costs, and for
+/// the vendor's most often with as much.
 [[nodiscard]] double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links);
 
 /// The fastest algorithm by the model. For the phases of an algorithm that is made of others; allocates nothing.
@@ -42,7 +43,7 @@ struct Choice {
 
 /// Chooses by what is equal on all ranks alone, so that no two choose apart. The option is obeyed or refused; the
 /// environment is obeyed where its algorithm applies; then the fastest by measurement if there are measurements, or by
-/// the model.
+/// the model, of those that need not be named.
 /// Throws Error{invalid_argument} for an option that names no algorithm, Error{not_supported} for one that does not
 /// apply, Error{invalid_environment} for a variable that names no algorithm.
 [[nodiscard]] Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning);

@@ -183,7 +183,15 @@ Tuning::Measured read_measured(const Json& json, std::size_t index) {
   }
   Tuning::Measured measured{.collective = *known, .algorithm = text(json, where, "algorithm")};
   check_algorithm(measured, where);
-  measured.ranks = static_cast<int>(std::min(count(json, where, "ranks", 1), max_ranks));
+  const std::pair<const char*, int*> counts[] = {
+      {"ranks", &measured.ranks}, {"nodes", &measured.nodes}, {"ranks_per_node", &measured.ranks_per_node}};
+  for (const auto& [name, value] : counts) {
+    if (!json.contains(name)) {
+      reject(fmt::format("\"{}\" is missing in {}: say where it was measured, or measure anew with chorus-tune", name,
+                         where));
+    }
+    *value = static_cast<int>(std::min(count(json, where, name, 1), max_ranks));
+  }
   measured.bytes = count(json, where, "bytes", 0);
   measured.median_us = positive(json, where, "median_us");
   return measured;
@@ -274,6 +282,8 @@ std::string Tuning::to_json() const {
     rows.push_back({{"collective", name(row.collective)},
                     {"algorithm", row.algorithm},
                     {"ranks", row.ranks},
+                    {"nodes", row.nodes},
+                    {"ranks_per_node", row.ranks_per_node},
                     {"bytes", row.bytes},
                     {"median_us", row.median_us}});
   }
@@ -292,9 +302,11 @@ std::optional<double> Tuning::microseconds(const Problem& problem, std::string_v
   };
   const Measured* nearest_row = nullptr;
   for (const Measured& row : measured) {
-    const bool same = row.collective == problem.call.collective && row.ranks == problem.ranks &&
-                      row.algorithm == algorithm && distance(row) <= 1;
-    if (same && (nearest_row == nullptr || distance(row) < distance(*nearest_row))) nearest_row = &row;
+    const bool same = row.collective == problem.call.collective && row.algorithm == algorithm;
+    const bool here =
+        row.ranks == problem.ranks && row.nodes == problem.nodes && row.ranks_per_node == problem.largest_node;
+    if (same && here && distance(row) <= 1 && (nearest_row == nullptr || distance(row) < distance(*nearest_row)))
+      nearest_row = &row;
   }
   if (nearest_row == nullptr) return std::nullopt;
   return nearest_row->median_us;

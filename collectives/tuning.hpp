@@ -29,7 +29,9 @@ struct Tuning {
     Collective collective = Collective::barrier;
     std::string algorithm;
     int ranks = 0;
-    std::size_t bytes = 0;  ///< as chorus-bench counts them
+    int nodes = 0;
+    int ranks_per_node = 0;  ///< on the fullest
+    std::size_t bytes = 0;   ///< as chorus-bench counts them
     double median_us = 0;
   };
   LinkModel links;
@@ -43,7 +45,7 @@ struct Tuning {
   [[nodiscard]] std::string to_json() const;
 
   /// The measured time of `algorithm` for `problem`: at the nearest measured size within a factor of two; none where
-  /// that rank count or size was not measured.
+  /// that size was not measured, or not on as many ranks on as many nodes.
   [[nodiscard]] std::optional<double> microseconds(const Problem& problem, std::string_view algorithm) const;
 };
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor.hpp"
 
+#include "link_model.hpp"
 #include "transport/native.hpp"
+
+#include <algorithm>
+#include <limits>
 
 namespace chorus::vendor {
 namespace {
@@ -26,6 +30,24 @@ Native::Buffers buffers_of(const Arguments& arguments) {
 }  // namespace
 
 bool applies(const Problem& problem) { return problem.native; }
+
+Traffic traffic_of_fastest(const Problem& problem, std::initializer_list<std::string_view> names) {
+  static constexpr LinkModel built_in;
+  const LinkModel& links = problem.links != nullptr ? *problem.links : built_in;
+  const std::span<const Algorithm* const> all = algorithms(problem.call.collective);
+  Traffic best;
+  double least_us = std::numeric_limits<double>::infinity();
+  for (const std::string_view name : names) {
+    const Algorithm& algorithm = **std::ranges::find(all, name, &Algorithm::name);
+    if (!algorithm.applies(problem)) continue;
+    const Traffic traffic = algorithm.traffic(problem);
+    const double us = links.microseconds(traffic, problem);
+    if (us >= least_us) continue;
+    least_us = us;
+    best = traffic;
+  }
+  return best;
+}
 
 Task<> run(Transport& transport, Arguments arguments) {
   Native& native = *transport.native();

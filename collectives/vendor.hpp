@@ -4,6 +4,8 @@
 #include "algorithm.hpp"
 
 #include <bit>
+#include <initializer_list>
+#include <string_view>
 
 namespace chorus::vendor {
 
@@ -18,8 +20,12 @@ void now(Transport& transport, const Arguments& arguments);
   return std::bit_width(static_cast<unsigned>(problem.ranks - 1));
 }
 
+/// The traffic of the fastest of these algorithms of the same collective, which are the textbook's.
+[[nodiscard]] Traffic traffic_of_fastest(const Problem& problem, std::initializer_list<std::string_view> names);
+
 /// The `native` algorithm of a collective: the MPI library's own. Its `traffic` is that of the textbook's algorithm,
-/// which is all that is known of it from outside.
+/// which is all that is known of it from outside: the best of several in their rounds and of others in their bytes it
+/// is not.
 [[nodiscard]] constexpr Algorithm native(Traffic (*traffic)(const Problem&)) {
   return {.name = native_name,
           .summary = "the MPI library's own collective",
@@ -28,6 +34,14 @@ void now(Transport& transport, const Arguments& arguments);
           .traffic = traffic,
           .run = run,
           .now = now};
+}
+
+/// The same of a collective of which no rank knows all lengths: MPI's counts and displacements are of int, and whether
+/// they are enough is known on some ranks only.
+[[nodiscard]] constexpr Algorithm native_of_unknown_lengths(Traffic (*traffic)(const Problem&)) {
+  Algorithm algorithm = native(traffic);
+  algorithm.only_named = true;
+  return algorithm;
 }
 
 }  // namespace chorus::vendor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native gatherv: the MPI library's own.
+// Native gatherv: the MPI library's own, where it is named.
 
 #include "sections.hpp"
 #include "vendor.hpp"
@@ -8,6 +8,6 @@
 namespace chorus::gatherv_native {
 
 extern const Algorithm algorithm;
-constexpr Algorithm algorithm = vendor::native(message_traffic);
+constexpr Algorithm algorithm = vendor::native_of_unknown_lengths(message_traffic);
 
 }  // namespace chorus::gatherv_native

@@ -4,17 +4,11 @@
 
 #include "vendor.hpp"
 
-#include <algorithm>
-
 namespace chorus::reduce_native {
 namespace {
 
 Traffic traffic(const Problem& problem) {
-  const double rounds = vendor::rounds(problem);
-  const double bytes = static_cast<double>(problem.call.bytes());
-  return {.shared = {},
-          .messages = {
-              .messages = rounds, .bytes = std::min(rounds, 2.0) * bytes, .reduced = std::min(rounds, 1.0) * bytes}};
+  return vendor::traffic_of_fastest(problem, {"binomial", "reduce_scatter_gather"});
 }
 
 }  // namespace

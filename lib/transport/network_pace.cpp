@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/network_pace.hpp"
 
+#include "task/when_all.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace chorus {
@@ -23,7 +25,7 @@ constexpr std::size_t shortest_long_message = 4096;
 constexpr int repetitions_of_short = 8;
 constexpr int repetitions_of_long = 3;
 
-/// The neighbours of one rank in a ring of nodes; none where it takes part in none.
+/// Two ranks at the same distance in a ring from one that is between them.
 struct Neighbours {
   int next = no_rank;
   int previous = no_rank;
@@ -49,12 +51,53 @@ std::vector<int> ring_of(const Transport& transport, Rings rings) {
   return ring;
 }
 
-Neighbours neighbours_of(const Transport& transport, Rings rings) {
+/// Those of this rank at the distances 1, 2, ... and again from 1 on where the ring is short; none where it is in none.
+std::vector<Neighbours> neighbours_of(const Transport& transport, Rings rings, int how_many) {
   const std::vector<int> ring = ring_of(transport, rings);
   if (ring.size() < 2) return {};
   const auto me = static_cast<std::size_t>(std::ranges::find(ring, transport.rank()) - ring.begin());
-  return {ring[(me + 1) % ring.size()], ring[(me + ring.size() - 1) % ring.size()]};
+  std::vector<Neighbours> neighbours;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(how_many); ++i) {
+    const std::size_t distance = 1 + i % (ring.size() - 1);
+    neighbours.push_back({ring[(me + distance) % ring.size()], ring[(me + ring.size() - distance) % ring.size()]});
+  }
+  return neighbours;
 }
+
+/// The messages that one rank exchanges at a time, of so many bytes each.
+class Messages {
+ public:
+  Messages(Transport& transport, std::vector<Neighbours> neighbours, std::size_t bytes)
+      : transport_(transport),
+        neighbours_(std::move(neighbours)),
+        bytes_(bytes),
+        outgoing_(transport.scratch(bytes)),
+        incoming_(transport.scratch(bytes * neighbours_.size())) {
+    std::ranges::fill(outgoing_.bytes(), std::byte{});
+  }
+
+  Task<> exchange() {
+    if (neighbours_.size() == 1) {
+      co_await transport_.sendrecv(outgoing_.bytes(), neighbours_[0].next, incoming_.bytes(), neighbours_[0].previous);
+      co_return;
+    }
+    std::vector<Task<>> tasks;
+    for (std::size_t i = 0; i < neighbours_.size(); ++i) tasks.push_back(exchange_one(i));
+    co_await when_all(tasks);
+  }
+
+ private:
+  Task<> exchange_one(std::size_t i) {
+    co_await transport_.sendrecv(outgoing_.bytes(), neighbours_[i].next, incoming_.bytes().subspan(i * bytes_, bytes_),
+                                 neighbours_[i].previous);
+  }
+
+  Transport& transport_;
+  std::vector<Neighbours> neighbours_;
+  std::size_t bytes_;
+  Scratch outgoing_;
+  Scratch incoming_;
+};
 
 /// Megabytes a second where a message of so many bytes takes that much longer than a short one.
 double rate(std::size_t bytes, double long_us, double short_us) {
@@ -72,21 +115,15 @@ Remembered& remembered() noexcept {
 
 }  // namespace
 
-Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes, int repetitions) {
+Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes, int repetitions, int together) {
   using Rows = std::array<double, 3>;
   std::vector<Rows> all(static_cast<std::size_t>(transport.size()));
-  const Neighbours neighbours = neighbours_of(transport, rings);
-  if (neighbours.next != no_rank) {
-    const Scratch outgoing = transport.scratch(bytes);
-    const Scratch incoming = transport.scratch(bytes);
-    std::ranges::fill(outgoing.bytes(), std::byte{});
-    const auto exchange = [&] {
-      return transport.sendrecv(outgoing.bytes(), neighbours.next, incoming.bytes(), neighbours.previous);
-    };
-    for (int repetition = 0; repetition < warm_up; ++repetition) co_await exchange();
+  if (std::vector<Neighbours> neighbours = neighbours_of(transport, rings, together); !neighbours.empty()) {
+    Messages messages(transport, std::move(neighbours), bytes);
+    for (int repetition = 0; repetition < warm_up; ++repetition) co_await messages.exchange();
     for (double& us : all[static_cast<std::size_t>(transport.rank())]) {
       const auto began = Clock::now();
-      for (int repetition = 0; repetition < repetitions; ++repetition) co_await exchange();
+      for (int repetition = 0; repetition < repetitions; ++repetition) co_await messages.exchange();
       const std::chrono::duration<double, std::micro> took = Clock::now() - began;
       us = took.count() / repetitions;
     }

@@ -30,7 +30,9 @@ enum class Rings {
 /// Where ranks exchange messages of so many bytes in such rings: the time of an exchange in microseconds, of the
 /// slowest rank in the mean of so many in a row, as an algorithm exchanges many; the least of three such rows, as what
 /// disturbs them only adds. 0 where there is no such ring. Run by every rank of `transport`; each gets the same.
-Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes, int repetitions);
+/// `together`: so many messages each way at a time, with the ranks at the distances 1, 2, ... in the ring, or as far as
+/// it reaches.
+Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes, int repetitions, int together = 1);
 
 /// Measures it; run by every rank of `transport`, which spans several nodes. Each gets the same. Sends 0.7 MiB for each
 /// node, twice where a node has several ranks: some 12 ms with 125 MB/s, below one on fast networks.

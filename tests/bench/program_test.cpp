@@ -112,6 +112,8 @@ TEST_F(Program, WritesJson) {
     EXPECT_EQ(line.at("collective"), "allgather");
     EXPECT_EQ(line.at("algorithm"), "auto");
     EXPECT_EQ(line.at("ranks"), 2);
+    EXPECT_EQ(line.at("nodes"), 1);
+    EXPECT_EQ(line.at("ranks_per_node"), 2);
     EXPECT_EQ(line.at("bytes"), bytes);
     EXPECT_EQ(line.at("iterations"), 20);
     EXPECT_EQ(line.at("valid"), true);

@@ -15,6 +15,8 @@ Point a_point() {
   point.collective = "allreduce";
   point.algorithm = "ring";
   point.ranks = 4;
+  point.nodes = 2;
+  point.ranks_per_node = 3;
   point.bytes = 1024;
   point.valid = true;
   point.osu = {.avg_us = 12.345, .min_us = 1.5, .max_us = 1000.25, .iterations = 10000};
@@ -106,6 +108,8 @@ TEST(Json, IsOneObjectOnALine) {
   const nlohmann::json expected = {{"collective", "allreduce"},
                                    {"algorithm", "ring"},
                                    {"ranks", 4},
+                                   {"nodes", 2},
+                                   {"ranks_per_node", 3},
                                    {"bytes", 1024},
                                    {"median_us", 1.0625},
                                    {"p25_us", 0.9},

@@ -53,7 +53,7 @@ std::string refusal(const Problem& problem, const Wishes& wishes, ErrorCode code
 
 TEST(Choose, ObeysTheOptionBeforeAllElse) {
   Tuning tuning;
-  tuning.measured = {{Collective::allreduce, "native", 4, 4096, 0.001}};
+  tuning.measured = {{Collective::allreduce, "native", 4, 1, 4, 4096, 0.001}};
   const Choice choice =
       choose(on_one_node(Collective::allreduce, 1024), {.option = "ring", .environment = "rabenseifner"}, tuning);
   EXPECT_EQ(choice.algorithm->name, "ring");
@@ -62,7 +62,7 @@ TEST(Choose, ObeysTheOptionBeforeAllElse) {
 
 TEST(Choose, ObeysTheEnvironmentBeforeTheMeasurements) {
   Tuning tuning;
-  tuning.measured = {{Collective::allreduce, "native", 4, 4096, 0.001}};
+  tuning.measured = {{Collective::allreduce, "native", 4, 1, 4, 4096, 0.001}};
   const Choice choice =
       choose(on_one_node(Collective::allreduce, 1024), {.option = {}, .environment = "rabenseifner"}, tuning);
   EXPECT_EQ(choice.algorithm->name, "rabenseifner");
@@ -74,7 +74,8 @@ TEST(Choose, TakesTheFastestMeasuredBeforeTheModel) {
   const std::string_view by_model = choose(problem, {}, {}).algorithm->name;
   ASSERT_NE(by_model, "ring");
   Tuning tuning;
-  tuning.measured = {{Collective::allreduce, "ring", 4, 4096, 5e6}, {Collective::allreduce, "native", 4, 4096, 9e6}};
+  tuning.measured = {{Collective::allreduce, "ring", 4, 1, 4, 4096, 5e6},
+                     {Collective::allreduce, "native", 4, 1, 4, 4096, 9e6}};
   const Choice choice = choose(problem, {}, tuning);
   EXPECT_EQ(choice.algorithm->name, "ring") << "although the model promises less for " << by_model;
   EXPECT_EQ(choice.reason, "fastest as measured in the tuning file");
@@ -143,7 +144,7 @@ TEST(Choose, KnowsThatReproducibleSumsAreLongWhereTheyAreCarried) {
   problem.call.repeatability = Repeatability::reproducible;
   problem.native = false;
   Tuning tuning;
-  tuning.measured = {{Collective::allreduce, "ring", 4, 40'000, 0.001}};  // of plain sums
+  tuning.measured = {{Collective::allreduce, "ring", 4, 1, 4, 40'000, 0.001}};  // of plain sums
   const Choice choice = choose(problem, {}, tuning);
   EXPECT_TRUE(choice.algorithm->at_once) << choice.algorithm->name;
   problem.call.repeatability = Repeatability::none;
@@ -176,6 +177,35 @@ void for_every_problem(Visit visit) {
         }
       }
     }
+  }
+}
+
+TEST(Choose, TakesNothingOfMpisThatIsNotKnownToBeFaster) {
+  for_every_problem([](const Problem& problem) {
+    // Of reduce_scatter the textbook has one of fewer rounds than ours.
+    if (problem.ranks == 1 || problem.call.collective == Collective::reduce_scatter) return;
+    EXPECT_NE(choose(problem, {}, {}).algorithm->name, "native")
+        << describe(problem.call) << " on " << problem.ranks << " ranks, " << problem.nodes << " nodes";
+  });
+}
+
+TEST(Choose, TakesMpisOwnBetweenNodesWhereItWasMeasuredToBeFaster) {
+  Tuning tuning;
+  tuning.measured = {{Collective::bcast, "native", 8, 4, 2, 8, 3}, {Collective::bcast, "binomial", 8, 4, 2, 8, 4}};
+  EXPECT_EQ(choose(across_nodes(Collective::bcast, 2), {}, tuning).algorithm->name, "native");
+}
+
+TEST(Choose, TakesMpisOwnOfUnknownLengthsWhereItIsNamedAlone) {
+  for (const Collective collective :
+       {Collective::gatherv, Collective::scatterv, Collective::alltoallv, Collective::alltoallw}) {
+    Tuning tuning;
+    tuning.measured = {{collective, "native", 8, 4, 2, 0, 0.001}};
+    const Problem problem = across_nodes(collective, 0);
+    const Choice choice = choose(problem, {}, tuning);
+    EXPECT_NE(choice.algorithm->name, "native") << name(collective);
+    EXPECT_EQ(choice.reason, "fastest as predicted by the model") << "nothing else was measured";
+    EXPECT_EQ(choose(problem, {.option = "native", .environment = {}}, tuning).algorithm->name, "native");
+    EXPECT_EQ(choose(problem, {.option = {}, .environment = "native"}, tuning).algorithm->name, "native");
   }
 }
 

@@ -32,7 +32,8 @@ std::string of_links(const std::string& links) { return R"({"schema": 1, "links"
 std::string of_measured(const std::string& row) { return R"({"schema": 1, "measured": [)" + row + "]}"; }
 
 constexpr const char* row =
-    R"({"collective": "bcast", "algorithm": "line", "ranks": 2, "bytes": 8, "median_us": 0.5, "p25_us": 0.4})";
+    R"({"collective": "bcast", "algorithm": "line", "ranks": 2, "nodes": 1, "ranks_per_node": 2, "bytes": 8, "median_us": 0.5,
+        "p25_us": 0.4})";
 
 TEST(Tuning, OfNoFileIsTheBuiltIn) {
   const Tuning tuning = Tuning::parse("");
@@ -118,7 +119,8 @@ TEST(Tuning, ReadsWhatItHasWritten) {
   tuning.links.network.latency_us = 1.0 / 3;
   tuning.links.network_by_all = {.latency_us = 7, .megabytes_per_second = 8};
   tuning.links.reduce_megabytes_per_second = 9;
-  tuning.measured = {{Collective::bcast, "line", 6, 8, 0.25}, {Collective::allreduce, "ring", 6, 1U << 22U, 4321.5}};
+  tuning.measured = {{Collective::bcast, "line", 6, 2, 4, 8, 0.25},
+                     {Collective::allreduce, "ring", 6, 2, 4, 1U << 22U, 4321.5}};
   const Tuning read = Tuning::parse(tuning.to_json());
   EXPECT_EQ(read.to_json(), tuning.to_json());
   EXPECT_EQ(read.machine.site, tuning.machine.site);
@@ -209,13 +211,16 @@ TEST(Tuning, ReadsLinesOfTheBenchmark) {
   EXPECT_EQ(tuning.measured[0].collective, Collective::bcast);
   EXPECT_EQ(tuning.measured[0].algorithm, "line");
   EXPECT_EQ(tuning.measured[0].ranks, 2);
+  EXPECT_EQ(tuning.measured[0].nodes, 1);
+  EXPECT_EQ(tuning.measured[0].ranks_per_node, 2);
   EXPECT_EQ(tuning.measured[0].bytes, 8U);
   EXPECT_EQ(tuning.measured[0].median_us, 0.5);
 }
 
 TEST(Tuning, ReadsALineOfWhatTheLibraryChose) {
   EXPECT_EQ(
-      rejection(of_measured(R"({"collective": "bcast", "algorithm": "auto", "ranks": 2, "bytes": 0, "median_us": 1})")),
+      rejection(of_measured(
+          R"({"collective": "bcast", "algorithm": "auto", "ranks": 2, "nodes": 2, "ranks_per_node": 1, "bytes": 0, "median_us": 1})")),
       "");
 }
 
@@ -268,34 +273,41 @@ TEST(Tuning, RejectsMeasurementsThatAreNone) {
   const auto with = [](const std::string& rest) {
     return of_measured(std::string(row) + R"(, {"collective": "bcast")" + rest + "}");
   };
+  const std::string anew = ": say where it was measured, or measure anew with chorus-tune";
   EXPECT_EQ(rejection(of_measured("7")), "\"measured\"[0] must be an object");
   EXPECT_EQ(rejection(of_measured("{}")), "\"collective\" is missing in \"measured\"[0]");
   EXPECT_EQ(rejection(of_measured(R"({"collective": 7})")), "\"collective\" in \"measured\"[0] must be a text");
   EXPECT_EQ(rejection(with("")), "\"algorithm\" is missing in \"measured\"[1]");
-  EXPECT_EQ(rejection(with(R"(, "algorithm": "line")")), "\"ranks\" is missing in \"measured\"[1]");
+  EXPECT_EQ(rejection(with(R"(, "algorithm": "line")")), "\"ranks\" is missing in \"measured\"[1]" + anew);
   for (const std::string ranks : {"0", "-2", "2.5", "\"2\"", "null"}) {
     EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": )" + ranks)),
               "\"ranks\" in \"measured\"[1] must be a whole number, 1 or more");
   }
-  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2)")), "\"bytes\" is missing in \"measured\"[1]");
+  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2)")), "\"nodes\" is missing in \"measured\"[1]" + anew);
+  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2, "nodes": 1)")),
+            "\"ranks_per_node\" is missing in \"measured\"[1]" + anew);
+  const std::string here = R"(, "algorithm": "line", "ranks": 2, "nodes": 1, "ranks_per_node": 2)";
+  EXPECT_EQ(rejection(with(here)), "\"bytes\" is missing in \"measured\"[1]");
   for (const std::string bytes : {"-8", "8.5", "\"8\"", "1e30"}) {
-    EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2, "bytes": )" + bytes)),
+    EXPECT_EQ(rejection(with(here + R"(, "bytes": )" + bytes)),
               "\"bytes\" in \"measured\"[1] must be a whole number, 0 or more");
   }
-  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2, "bytes": 8)")),
-            "\"median_us\" is missing in \"measured\"[1]");
-  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2, "bytes": 8, "median_us": 0)")),
+  EXPECT_EQ(rejection(with(here + R"(, "bytes": 8)")), "\"median_us\" is missing in \"measured\"[1]");
+  EXPECT_EQ(rejection(with(here + R"(, "bytes": 8, "median_us": 0)")),
             "\"median_us\" in \"measured\"[1] must be a number above 0");
 }
 
 TEST(TunedTime, IsThatOfTheNearestSizeWithinAFactorOfTwo) {
   Tuning tuning;
-  tuning.measured = {{Collective::allreduce, "ring", 4, 1024, 10},
-                     {Collective::allreduce, "ring", 4, 4096, 30},
-                     {Collective::allreduce, "line", 4, 2048, 7}};
+  tuning.measured = {{Collective::allreduce, "ring", 4, 2, 3, 1024, 10},
+                     {Collective::allreduce, "ring", 4, 2, 3, 4096, 30},
+                     {Collective::allreduce, "line", 4, 2, 3, 2048, 7}};
   const auto time = [&](std::size_t count, int ranks = 4, std::string_view algorithm = "ring") {
-    return tuning.microseconds(
-        {.call = {Collective::allreduce, DataType::uint8, ReduceOp::sum, 0, count}, .ranks = ranks}, algorithm);
+    return tuning.microseconds({.call = {Collective::allreduce, DataType::uint8, ReduceOp::sum, 0, count},
+                                .ranks = ranks,
+                                .nodes = 2,
+                                .largest_node = 3},
+                               algorithm);
   };
   EXPECT_EQ(time(1024), 10);
   EXPECT_EQ(time(1500), 10);
@@ -308,11 +320,27 @@ TEST(TunedTime, IsThatOfTheNearestSizeWithinAFactorOfTwo) {
   EXPECT_EQ(time(2048, 4, "line"), 7);
 }
 
+TEST(TunedTime, IsThatOfTheSameRanksOnTheSameNodes) {
+  Tuning tuning;
+  tuning.measured = {{Collective::allreduce, "ring", 16, 4, 4, 1024, 10}};
+  const auto time = [&](int nodes, int largest_node) {
+    return tuning.microseconds({.call = {Collective::allreduce, DataType::uint8, ReduceOp::sum, 0, 1024},
+                                .ranks = 16,
+                                .nodes = nodes,
+                                .largest_node = largest_node},
+                               "ring");
+  };
+  EXPECT_EQ(time(4, 4), 10);
+  EXPECT_EQ(time(1, 16), std::nullopt) << "through shared memory";
+  EXPECT_EQ(time(16, 1), std::nullopt);
+  EXPECT_EQ(time(4, 13), std::nullopt) << "nearly all are on one node";
+}
+
 TEST(TunedTime, CountsTheBytesAsTheBenchmarkDoes) {
   Tuning tuning;
-  tuning.measured = {{Collective::reduce_scatter_block, "ring", 8, 4096, 10}};
+  tuning.measured = {{Collective::reduce_scatter_block, "ring", 8, 1, 8, 4096, 10}};
   const Call call{Collective::reduce_scatter_block, DataType::float64, ReduceOp::sum, 0, 64};
-  EXPECT_EQ(tuning.microseconds({.call = call, .ranks = 8}, "ring"), 10);
+  EXPECT_EQ(tuning.microseconds({.call = call, .ranks = 8, .largest_node = 8}, "ring"), 10);
 }
 
 }  // namespace

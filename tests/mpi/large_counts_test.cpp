@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More elements than an int counts, and more bytes than 32 bits do. Skipped where the machine has too little memory.
+// More elements than an int counts, and more bytes than 32 bits do, which is skipped where the machine has too little
+// memory; and few of them, farther apart than an int reaches.
 
 #include "mpi/job.hpp"
 
@@ -15,6 +16,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -114,6 +116,84 @@ TEST(LargeCounts, AreGathered) {
     const std::span<char> part = data.subspan(static_cast<std::size_t>(rank) * block, block);
     for_each_sample(part, [&](std::size_t index) { ASSERT_EQ(part[index], value_at(index, rank)) << "at " << index; });
   }
+}
+
+/// Blocks of three elements, that of rank 0 behind all that an int reaches and the others at the beginning.
+class FarBlocks : public testing::Test {
+ protected:
+  [[nodiscard]] std::size_t me() const { return static_cast<std::size_t>(world_.rank()); }
+  [[nodiscard]] BlockLayout far() const { return {counts_, displacements_}; }
+  [[nodiscard]] std::span<char> far_block(std::size_t rank) const {
+    return buffer_.elements().subspan(displacements_[rank], block);
+  }
+  static char value(std::size_t from, std::size_t to) { return static_cast<char>(1 + 5 * from + to); }
+  static void fill(std::span<char> elements, std::size_t from, std::size_t to) {
+    std::ranges::fill(elements, value(from, to));
+  }
+  static void check(std::span<const char> elements, std::size_t from, std::size_t to) {
+    for (const char element : elements) EXPECT_EQ(element, value(from, to)) << "from " << from << " to " << to;
+  }
+
+  static constexpr std::size_t block = 3;
+  const Communicator world_ = Communicator::world();
+  const std::size_t ranks_ = static_cast<std::size_t>(world_.size());
+  const std::vector<std::size_t> counts_ = std::vector<std::size_t>(ranks_, block);
+  const std::vector<std::size_t> displacements_ = [this] {
+    std::vector<std::size_t> begins;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) begins.push_back(rank == 0 ? just_above : rank * block);
+    return begins;
+  }();
+  const LargeBuffer<char> buffer_ = LargeBuffer<char>(just_above + block);
+  std::vector<char> near_ = std::vector<char>(ranks_ * block);
+};
+
+TEST_F(FarBlocks, AreGathered) {
+  const std::span<char> mine = std::span(near_).first(block);
+  fill(mine, me(), 0);
+  gatherv(world_, mine, buffer_.elements(), far(), 0);
+  for (std::size_t rank = 0; rank < ranks_ && me() == 0; ++rank) check(far_block(rank), rank, 0);
+}
+
+TEST_F(FarBlocks, AreScattered) {
+  const std::span<char> mine = std::span(near_).first(block);
+  for (std::size_t rank = 0; rank < ranks_ && me() == 0; ++rank) fill(far_block(rank), 0, rank);
+  scatterv(world_, buffer_.elements(), far(), mine, 0);
+  check(mine, 0, me());
+}
+
+TEST_F(FarBlocks, AreExchanged) {
+  for (std::size_t rank = 0; rank < ranks_; ++rank) fill(std::span(near_).subspan(rank * block, block), me(), rank);
+  alltoallv(world_, near_, counts_, buffer_.elements(), far());
+  for (std::size_t rank = 0; rank < ranks_; ++rank) check(far_block(rank), rank, me());
+}
+
+TEST_F(FarBlocks, AreGatheredEverywhere) {
+  for (const char* const algorithm : {"", "native"}) {
+    const CollectiveOptions options = {.algorithm = algorithm};
+    const std::span<char> mine = std::span(near_).first(block);
+    fill(mine, me(), 1);
+    // The first rank alone has them far apart.
+    if (me() == 0) {
+      allgatherv(world_, mine, buffer_.elements(), far(), options);
+      for (std::size_t rank = 0; rank < ranks_; ++rank) check(far_block(rank), rank, 1);
+      fill(far_block(0), 0, 2);
+      allgatherv(world_, buffer_.elements(), far(), options);
+      for (std::size_t rank = 0; rank < ranks_; ++rank) check(far_block(rank), rank, 2);
+    } else {
+      const std::vector<char> in(mine.begin(), mine.end());
+      allgatherv(world_, in, near_, counts_, options);
+      for (std::size_t rank = 0; rank < ranks_; ++rank) check(std::span(near_).subspan(rank * block, block), rank, 1);
+      fill(std::span(near_).subspan(me() * block, block), me(), 2);
+      allgatherv(world_, near_, counts_, options);
+    }
+  }
+}
+
+TEST_F(FarBlocks, AreGatheredEverywhereByARequest) {
+  const std::span<char> mine = std::span(near_).first(block);
+  fill(mine, me(), 3);
+  iallgatherv(world_, mine, buffer_.elements(), far(), {.algorithm = "native"}).wait();
+  for (std::size_t rank = 0; rank < ranks_; ++rank) check(far_block(rank), rank, 3);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 namespace chorus::tune {
@@ -49,6 +50,48 @@ TEST(Fit, FindsWhereMessagesTakeAnotherWay) {
     EXPECT_NEAR(link.long_latency_us, 6, 1);
     EXPECT_NEAR(link.long_megabytes_per_second, 12000, 1000);
   }
+}
+
+/// No longer message may take less than a shorter one, by whole bytes around the switch and by the lengths of the
+/// timings.
+void expect_rise(const MessageLink& link) {
+  const auto time = [&](double bytes) { return link.of(bytes).microseconds(1, bytes); };
+  for (std::size_t index = 1; index < std::size(lengths); ++index) {
+    EXPECT_GE(time(lengths[index]), time(lengths[index - 1])) << lengths[index] << " bytes";
+  }
+  if (std::isfinite(link.long_from)) {
+    EXPECT_GE(time(link.long_from), time(link.long_from - 1)) << "from " << link.long_from;
+  }
+}
+
+TEST(Fit, LetsNoLongerMessageTakeLessWhereTheLinesCross) {
+  const MessageLink truth = {.latency_us = 1,
+                             .megabytes_per_second = 1000,
+                             .long_from = 8192,
+                             .long_latency_us = 6,
+                             .long_megabytes_per_second = 12000};
+  const MessageLink link = fit(timings_of(truth));
+  EXPECT_NEAR(link.long_from, 5 / (1 / 1000.0 - 1 / 12000.0), 1)
+      << "not only from the first long one that was measured";
+  EXPECT_NEAR(link.latency_us, 1, 1e-6);
+  EXPECT_NEAR(link.long_latency_us, 6, 1e-6);
+  expect_rise(link);
+}
+
+TEST(Fit, LetsNoLongerMessageTakeLessWhereTheyDo) {
+  const MessageLink truth = {.latency_us = 20,
+                             .megabytes_per_second = 1000,
+                             .long_from = 8192,
+                             .long_latency_us = 6,
+                             .long_megabytes_per_second = 12000};
+  for (const double off : {0.0, 0.03}) expect_rise(fit(timings_of(truth, off)));
+}
+
+TEST(Fit, TakesTheShareOfAFurtherMessageFromThree) {
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 15), 0.25);
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 30), 1);
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 50), 1) << "never dearer than one after another";
+  EXPECT_DOUBLE_EQ(share_of_further_message(10, 9), 0.01) << "above nothing";
 }
 
 TEST(Fit, GivesPositiveNumbersForAnyTimes) {

@@ -92,6 +92,8 @@ TEST_F(ChorusTune, MeasuresTheNetworkOfSeveralNodes) {
     EXPECT_GT(links.at(name).at("latency_us"), 0.0);
     EXPECT_GT(links.at(name).at("megabytes_per_second"), 0.0);
   }
+  EXPECT_GT(links.at("further_message"), 0.0);
+  EXPECT_LE(links.at("further_message"), 1.0);
   const Outcome explained = explain(4, "bcast 64", nodes + " CHORUS_LOG=info");
   EXPECT_EQ(explained.exit_code, 0) << explained.output;
   EXPECT_THAT(explained.output, Not(HasSubstr("messages between nodes"))) << "the file says what they take";
@@ -113,6 +115,8 @@ TEST_F(ChorusTune, WritesWhatItHasMeasuredOfEveryAlgorithm) {
   EXPECT_LT(of_scan, static_cast<int>(measured.size()));
   const Outcome explained = explain(2, "scan 2048");
   EXPECT_THAT(explained.output, HasSubstr("fastest as measured in the tuning file")) << explained.output;
+  const Outcome apart = explain(2, "scan 2048", "CHORUS_NODE_RANKS=1");
+  EXPECT_THAT(apart.output, HasSubstr("fastest as predicted by the model")) << apart.output;
 }
 
 TEST_F(ChorusTune, IsRefusedElsewhere) {

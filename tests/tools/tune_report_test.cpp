@@ -31,6 +31,10 @@ TEST(TuneReport, ShowsEachLinkBesideWhatIsTakenWithoutAFile) {
   EXPECT_THAT(text, testing::ContainsRegex("messages inside a node +0.75 +2114 +1 +4000\n"
                                            "  of 4096 bytes and more +3.5 +14333 +1 +4000\n"));
   EXPECT_THAT(text, Not(HasSubstr("between nodes"))) << "nothing was measured there";
+  measured.network.latency_us = 40;
+  measured.further_message = 0.25;
+  EXPECT_THAT(summary(measured, {}), testing::ContainsRegex("one rank of each +40 +5000 +2 +5000\n"
+                                                            "  beside another one under way +10 +- +1.2 +-\n"));
   measured.network_by_all = {.latency_us = 80, .megabytes_per_second = 120};
   EXPECT_THAT(summary(measured, {}), testing::ContainsRegex("all ranks, together +80 +120 +2 +5000\n"));
 }

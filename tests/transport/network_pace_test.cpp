@@ -55,5 +55,14 @@ TEST(NetworkPace, LetsRanksOfOneNodeExchangeToo) {
   }
 }
 
+TEST(NetworkPace, TimesSeveralMessagesAtATimeInRingsOfAnyLength) {
+  for (const std::vector<int>& nodes : {std::vector<int>{0, 1}, {0, 1, 2}, {0, 0, 1, 2, 3, 4}}) {
+    const std::vector<double> three = on_ranks<double>(
+        nodes, [](Transport& transport) { return time_exchanges(transport, Rings::of_first_ranks, 8, 2, 3); });
+    EXPECT_GT(three[0], 0);
+    EXPECT_EQ(std::set<double>(three.begin(), three.end()).size(), 1U) << "all agree";
+  }
+}
+
 }  // namespace
 }  // namespace chorus::test

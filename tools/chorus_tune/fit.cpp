@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 
 namespace chorus::tune {
 namespace {
@@ -47,6 +48,17 @@ Line line_through(std::span<const Timing> timings) {
   return {link, error_of(link, timings)};
 }
 
+/// From which length on `rest` is to hold instead of `brief`, so that no longer message takes less than a shorter one:
+/// behind the last of the brief, up to the first of the rest. None where `rest` is below `brief` all that way.
+std::optional<double> length_of_switch(const Link& brief, const Link& rest, double last_brief, double first_of_rest) {
+  const auto rise = [&](double bytes) { return rest.microseconds(1, bytes) - brief.microseconds(1, bytes); };
+  const double at_first = rise(first_of_rest);
+  if (at_first >= 0) return first_of_rest;
+  const double at_last = rise(last_brief);
+  if (at_last < 0) return std::nullopt;
+  return std::ceil(last_brief + (first_of_rest - last_brief) * at_last / (at_last - at_first));  // where they cross
+}
+
 }  // namespace
 
 MessageLink fit(std::span<const Timing> timings) {
@@ -60,14 +72,21 @@ MessageLink fit(std::span<const Timing> timings) {
     const Line brief = line_through(timings.first(split));
     const Line rest = line_through(timings.subspan(split));
     if (brief.error + rest.error >= least) continue;
+    const auto from = length_of_switch(brief.link, rest.link, timings[split - 1].bytes, timings[split].bytes);
+    if (!from) continue;
     least = brief.error + rest.error;
     link = {.latency_us = brief.link.latency_us,
             .megabytes_per_second = brief.link.megabytes_per_second,
-            .long_from = timings[split].bytes,
+            .long_from = *from,
             .long_latency_us = rest.link.latency_us,
             .long_megabytes_per_second = rest.link.megabytes_per_second};
   }
   return link;
+}
+
+double share_of_further_message(double one_us, double three_us) {
+  constexpr double least = 0.01;  // a tuning file takes none
+  return std::clamp((three_us / one_us - 1) / 2, least, 1.0);
 }
 
 }  // namespace chorus::tune

@@ -47,27 +47,58 @@ void drive(const Communicator& world, Task<> task) {
   world.state().drive(std::move(task));
 }
 
-Task<> exchange(Transport& transport, Rings rings, std::size_t bytes, int repetitions, double& us) {
-  us = co_await time_exchanges(transport, rings, bytes, repetitions);
+constexpr double us_for_each = 50'000;  // of what is timed, three times
+
+/// How often what takes so long is timed in a row.
+int repetitions_of(double us) { return static_cast<int>(std::clamp(us_for_each / us, 2.0, 100.0)); }
+
+/// Messages in rings, and how they are timed.
+struct Exchanges {
+  Rings rings;
+  std::size_t bytes;
+  int repetitions;
+  int together = 1;
+};
+
+Task<> time(Transport& transport, Exchanges exchanges, double& us) {
+  us = co_await time_exchanges(transport, exchanges.rings, exchanges.bytes, exchanges.repetitions, exchanges.together);
+}
+
+double us_of(const Communicator& world, const Exchanges& exchanges) {
+  double us = 0;
+  drive(world, time(world.state().transport(), exchanges, us));
+  return us;
 }
 
 /// What messages in such rings take; none where there is no such ring.
 std::optional<MessageLink> measure_messages(const Communicator& world, Rings rings) {
-  constexpr double us_for_each = 50'000;  // three times
   constexpr double too_slow_us = 20'000;  // for longer messages to be waited for
   constexpr std::array<std::size_t, 10> lengths = {8, 512, 2048, 4096, 8192, 16384, 32768, 131072, 524288, 2097152};
   std::vector<Timing> timings;
   double expected_us = 0;  // by the length before
   for (const std::size_t bytes : lengths) {
-    const int repetitions = expected_us == 0 ? 20 : static_cast<int>(std::clamp(us_for_each / expected_us, 2.0, 100.0));
-    double us = 0;
-    drive(world, exchange(world.state().transport(), rings, bytes, repetitions, us));
+    const int repetitions = expected_us == 0 ? 20 : repetitions_of(expected_us);
+    const double us = us_of(world, {.rings = rings, .bytes = bytes, .repetitions = repetitions});
     if (us == 0) return std::nullopt;
     timings.push_back({static_cast<double>(bytes), us});
     expected_us = us;
     if (us > too_slow_us && timings.size() > 6) break;
   }
   return fit(timings);
+}
+
+/// The share of a message beside another one under way between nodes, where one takes so long; by three at a time, as
+/// algorithms of radix 4 send them; the median of several comparisons.
+double measure_further_message(const Communicator& world, double expected_us) {
+  constexpr int comparisons = 3;
+  std::vector<double> shares;
+  for (int comparison = 0; comparison < comparisons; ++comparison) {
+    Exchanges exchanges = {.rings = Rings::of_first_ranks, .bytes = 8, .repetitions = repetitions_of(expected_us)};
+    const double one_us = us_of(world, exchanges);
+    exchanges.together = 3;
+    shares.push_back(share_of_further_message(one_us, us_of(world, exchanges)));
+  }
+  return median(std::move(shares));
 }
 
 /// What a barrier through the memory of a node takes.
@@ -173,7 +204,10 @@ LinkModel measure_links(const Communicator& world, bench::Console& console) {
   }
   console.show("messages between the nodes");
   if (!world.state().transport().nodes().empty()) {
-    if (const auto network = measure_messages(world, Rings::of_first_ranks)) links.network = *network;
+    if (const auto network = measure_messages(world, Rings::of_first_ranks)) {
+      links.network = *network;
+      links.further_message = measure_further_message(world, network->latency_us);
+    }
     console.show("messages between the nodes, of all ranks");
     const auto& sizes = world.state().transport().node_sizes();
     const int ranks = std::ranges::max(sizes);

@@ -83,6 +83,8 @@ class Sampling {
       sample_.measured.push_back({.collective = collective_named(row.name).value(),
                                   .algorithm = point.algorithm,
                                   .ranks = point.ranks,
+                                  .nodes = point.nodes,
+                                  .ranks_per_node = point.ranks_per_node,
                                   .bytes = point.bytes,
                                   .median_us = point.us.median});
     }

@@ -55,6 +55,8 @@ std::string summary(const LinkModel& measured, const LinkModel& without) {
   text += lines("messages inside a node", measured.node, without.node);
   if (measured.network != without.network) {  // there are several
     text += lines("messages between nodes, one rank of each", measured.network, without.network);
+    text += line("  beside another one under way", {measured.further_message * measured.network.latency_us, 0},
+                 {without.further_message * without.network.latency_us, 0});
   }
   if (measured.network_by_all) {
     text += lines("messages between nodes, all ranks, together", *measured.network_by_all,
