@@ -5,14 +5,15 @@
 #   -b BUILD_FOLDER  one that was configured with -Dmpi=smpi [build-smpi]
 #   -r RANKS         numbers of ranks, of 256, 1024 and 4096; 16 to a node [256 1024]
 #   -n NETWORKS      of fattree, dragonfly and torus [all three]
-#   -s SELECTORS     what SMPI chooses its algorithms by [ompi mpich mvapich2 impi]
+#   -s SELECTORS     what SMPI chooses its algorithms by, of ompi, mpich, mvapich2 and impi [all four]
 #   -c COLLECTIVES   [allreduce bcast allgather alltoall reduce_scatter_block]
 #   -m SIZES         bytes, as in 8,16K [some from 8 to 1M, fewer for what sends most]
 #   -t SECONDS       after which a simulation is given up; its sizes so far count [900]
 #   -o FOLDER        where the results go [BUILD_FOLDER/scaling]
 # What is there already from a run before is kept: remove FOLDER to begin anew. It gets platforms, tuning files, a line
 # of JSON for each measurement, and of each network and number of ranks the table and, where there is gnuplot, plots.
-# Exit code: 0; 1 where chorus failed; 2 for a wrong command line or a build folder without chorus-scaling.so.
+# Exit code: 0; 1 where chorus failed, which is tried again by the next run; 2 for a wrong command line or a build folder
+# without chorus-scaling.so.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -46,6 +47,7 @@ program=$build/bench/scaling/chorus-scaling.so
 command -v smpirun >/dev/null || refuse "there is no smpirun: install SimGrid"
 results=${results:-$build/scaling}
 node_ranks=16
+given_up=124 # the exit code of timeout
 most_messages=2000000 # an algorithm that sends more is not simulated, unless chorus chooses it
 
 # Levels, then for each level nodes below, switches above and cables; a switch of the lower level has half as many ways
@@ -103,9 +105,10 @@ sizes_of() {
   esac
 }
 
-# simulate FOLDER RANKS NAME ARGUMENT...: leaves FOLDER/NAME.json. Options of SMPI may be among the program's.
+# simulate FOLDER RANKS NAME ARGUMENT...: leaves FOLDER/NAME.json. Options of SMPI may be among the program's. Returns 1
+# where it fails, or is given up before it has measured anything.
 simulate() {
-  local folder=$1 ranks=$2 name=$3 hosts=${hosts:-hosts}
+  local folder=$1 ranks=$2 name=$3 hosts=${hosts:-hosts} code=0
   shift 3
   [ ! -s "$folder/$name.json" ] || return 0
   echo "$(basename "$folder"): $name ..." >&2
@@ -118,6 +121,45 @@ simulate() {
   }
   grep '^{' "$folder/$name.part" >"$folder/$name.json" || true
   rm "$folder/$name.part"
+  [ "$code" -eq 0 ] || [ "$code" -eq "$given_up" ] || return 1
+  [ -s "$folder/$name.json" ]
+}
+
+# wanted LETTER LIST [KNOWN...]: refuses an empty list, and what is not known where something is.
+wanted() {
+  local letter=$1 list=$2 one
+  shift 2
+  [[ $list =~ [^[:space:]] ]] || refuse "-$letter names nothing (see -h)"
+  for one in $list; do
+    [ $# -eq 0 ] || [[ " $* " = *" $one "* ]] || refuse "-$letter: there is no $one, but $*"
+  done
+}
+
+# The program knows which collectives there are.
+check_collectives() {
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  make_platform torus 256 "$scratch"
+  # shellcheck disable=SC2086  # the words of $collectives
+  (cd "$scratch" && smpirun -no-privatize -quiet -np 1 -platform platform.xml -hostfile hosts \
+    --log=root.thresh:error --cfg=smpi/host-speed:10Gf "$program" $collectives --sizes 8) >"$scratch/said" 2>&1 ||
+    refuse "-c: $(grep chorus-scaling: "$scratch/said" || cat "$scratch/said")"
+}
+
+# Refuses what cannot be simulated.
+check_options() {
+  wanted n "$networks"
+  wanted r "$numbers"
+  for network in $networks; do
+    for ranks in $numbers; do shape_of "$network" "$ranks" >/dev/null; done
+  done
+  wanted s "$selectors" ompi mpich mvapich2 impi
+  size="[0-9]{1,9}([kKmMgG](i?[bB])?|[bB])?"
+  [[ $sizes =~ ^($size(,$size)*)?$ ]] || refuse "-m takes sizes such as 8,16K, not $sizes"
+  [[ $limit =~ ^[1-9][0-9]*$ ]] || refuse "-t takes seconds, 1 or more, not $limit"
+  wanted c "$collectives"
+  check_collectives
+  { mkdir -p "$results" && [ -w "$results" ]; } 2>/dev/null || refuse "-o: cannot write into $results"
 }
 
 # The time of a message of so many bytes between two ranks, in FOLDER/NAME.json.
@@ -153,7 +195,8 @@ tune() {
 JSON
 }
 
-failed=0
+check_options
+failed=0 incomplete=()
 for network in $networks; do
   for ranks in $numbers; do
     folder=$results/$network-$ranks
@@ -164,14 +207,18 @@ for network in $networks; do
       of=$(sizes_of "$collective" "$ranks")
       for selector in $selectors; do
         simulate "$folder" "$ranks" "$collective-$selector" "$collective" --sizes "$of" --algorithms mpi \
-          "--cfg=smpi/coll-selector:$selector"
+          "--cfg=smpi/coll-selector:$selector" || true
       done
       CHORUS_TUNING_FILE=$folder/tuning.json \
         simulate "$folder" "$ranks" "$collective-chorus" "$collective" --sizes "$of" --algorithms auto,all \
-        --most-messages "$most_messages" "--cfg=smpi/coll-selector:ompi" "--cfg=smpi/bcast:default"
-      [ -s "$folder/$collective-chorus.json" ] || failed=1
+        --most-messages "$most_messages" "--cfg=smpi/coll-selector:ompi" "--cfg=smpi/bcast:default" ||
+        incomplete+=("$folder/$collective-chorus.json")
     done
-    "$root/bench/scaling_table.py" "$network, $ranks ranks" "$folder" | tee "$folder/table.txt"
+    "$root/bench/scaling_table.py" "$network, $ranks ranks" "$folder" | tee "$folder/table.txt" || failed=1
   done
 done
+if [ ${#incomplete[@]} -gt 0 ]; then
+  rm -f "${incomplete[@]}"
+  failed=1
+fi
 exit "$failed"

@@ -53,6 +53,7 @@ class MpiNative final : public Native {
   [[nodiscard]] const void* input_of_reduce(const Call& call, const Buffers& buffers, const void* in);
   [[nodiscard]] static const void* input_of_alltoallv(const Call& call, const Buffers& buffers, const void* in,
                                                       std::vector<std::byte>& copy);
+  static void copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths);
 
   MPI_Comm comm_;
   int under_way_ = 0;

@@ -16,6 +16,7 @@ head = "10.77.0.254"  # the address of the cluster's own namespaces, which the h
 folder = pathlib.Path("/run/cluster")
 agent = str(pathlib.Path(__file__).resolve().with_name("agent"))
 scratch = "/run/scratch"  # each host has its own
+programs = ["ip", "mount", "hostname", "nsenter"]
 
 
 def shape(text):
@@ -25,6 +26,13 @@ def shape(text):
     if re.fullmatch(r"[1-9]\d*(,[1-9]\d*){0,98}", text):
         return [int(ranks) for ranks in text.split(",")]
     raise argparse.ArgumentTypeError(f"{text} is neither HOSTSxRANKS, up to 99 hosts, nor RANKS,RANKS,...")
+
+
+def rate(text):
+    """Of a link; tc knows more ways to write it."""
+    if re.fullmatch(r"[1-9]\d*(\.\d+)?[kmgt]?(bit|bps)", text):
+        return text
+    raise argparse.ArgumentTypeError(f"{text} is no bandwidth such as 1gbit, 100mbit or 10mbps")
 
 
 def call(*command):

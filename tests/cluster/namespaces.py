@@ -10,6 +10,7 @@ import sys
 skipped = 77
 mark = "VIRTUAL_CLUSTER"  # the variable of the processes inside
 unshared = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
+programs = ["unshare", "setpriv"]
 
 
 def entered():

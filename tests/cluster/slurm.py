@@ -9,6 +9,7 @@ import hosts
 
 folder = hosts.folder / "slurm"
 config = folder / "slurm.conf"
+programs = ["munged", "slurmctld", "slurmd", "sinfo", "srun", "sbatch"]
 
 common = f"""ClusterName=virtual
 SlurmctldHost=head({hosts.head})

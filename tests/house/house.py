@@ -226,6 +226,33 @@ def algorithms(tree):
         yield "collectives/meson.build", 1, f"lists {path}, which is not there"
 
 
+def documented(cell, collectives):
+    """The algorithms of `collectives` that a cell names, as pairs: `a`, `b` (bcast, reduce); `c`, which is of all."""
+    for names, of in re.findall(r"((?:`\w+`(?:, )?)+)(?: \(([^)]*)\))?", cell):
+        left_out = re.fullmatch(r"all but (\w+)", of)
+        some = set(collectives) - {left_out[1]} if left_out else set(re.findall(r"\w+", of)) or set(collectives)
+        yield from ((collective, name) for collective in some for name in re.findall(r"\w+", names))
+
+
+def algorithms_documented(tree):
+    """docs/algorithms.md has a row for each algorithm below the heading of its collective, and its source."""
+    document = tree.root / "docs" / "algorithms.md"
+    text = document.read_text(encoding="utf-8") if document.is_file() else ""
+    there = {(collective, name) for collective, names in registered(tree).items() for name in names}
+    found = {"row": set(), "source": set()}
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading, *lines = section.splitlines()
+        below = registered(tree) if heading == "Sources" else set(re.findall(r"\w+", heading)) & set(registered(tree))
+        for line in lines:
+            if below and line.startswith("| "):
+                found["source" if heading == "Sources" else "row"].update(documented(line.split(" | ")[0], below))
+    for what, pairs in found.items():
+        for collective, name in sorted(there - pairs):
+            yield "docs/algorithms.md", 1, f"has no {what} of {name} of {collective}"
+    for collective, name in sorted(found["row"] - there):
+        yield "docs/algorithms.md", 1, f"has a row of {name} of {collective}, which is not in collectives/meson.build"
+
+
 def machine_lengths(tree):
     """The lengths at which machines behave otherwise stand in one header, and the documentation says where from."""
     for path, lines in tree.cpp().items():
@@ -261,8 +288,8 @@ def precompiled_headers(tree):
                 yield path, used[0], f"uses what <{header}> brings, and does not include it"
 
 
-rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms, machine_lengths,
-         precompiled_headers]
+rules = [direction, strategies, vendors, cycles, lengths, heads, finished_work, algorithms, algorithms_documented,
+         machine_lengths, precompiled_headers]
 
 
 def violations(root):

@@ -31,6 +31,8 @@ good = {
     "examples/sum/main.cpp": head + "#include <chorus/bcast.hpp>\n#include <mpi.h>\n",
     "lib/base/machine.hpp": header + "inline constexpr std::size_t slot_bytes = std::size_t{128} << 10U;\n",
     "docs/performance.md": "| `slot_bytes` | 128 KiB |\n",
+    "docs/algorithms.md": "## bcast\n| `line` | node |\n| `ring` | any |\n"
+                          "## Sources\n| `line` (all but barrier); `ring` (bcast) | a paper |\n",
     "scripts/run": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n",
     "scripts/notes": "no script and no source\n",
 }
@@ -145,6 +147,15 @@ class House(unittest.TestCase):
     def test_algorithms_that_are_not_there(self):
         self.expect({"collectives/bcast/ring.cpp": None},
                     "collectives/meson.build:1: lists collectives/bcast/ring.cpp, which is not there")
+
+    def test_algorithms_that_are_not_documented(self):
+        self.expect({"docs/algorithms.md": "## bcast and reduce\n| `line` (bcast), `tree` (bcast) | node |\n"
+                                           "| `ring` (reduce) | any |\n## Sources\n| `line`, `ring` (all but bcast) |\n"},
+                    "docs/algorithms.md:1: has no row of ring of bcast",
+                    "docs/algorithms.md:1: has no source of line of bcast",
+                    "docs/algorithms.md:1: has no source of ring of bcast",
+                    "docs/algorithms.md:1: has a row of tree of bcast, which is not in collectives/meson.build",
+                    "docs/algorithms.md:1: has a row of ring of reduce, which is not in collectives/meson.build")
 
     def test_lengths_of_machines_stand_in_one_header_and_in_the_documentation(self):
         for length in ("std::size_t{64} << 10U", "std::size_t{64} * 1024", "4096"):

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -27,9 +28,46 @@ template <class T>
   return MPI_DOUBLE;
 }
 
+/// Composes the maps x -> a x + b modulo 7 that 7 a + b stands for: it does not commute.
+template <class T>
+T compose(T left, T right) {
+  const auto outer = static_cast<unsigned>(left);
+  const auto inner = static_cast<unsigned>(right);
+  const unsigned factor = outer / 7 * (inner / 7);
+  const unsigned term = outer / 7 * (inner % 7) + outer % 7;
+  return static_cast<T>(factor % 7 * 7 + term % 7);
+}
+inline constexpr unsigned largest_map = 48;
+
+/// The same for MPI.
+template <class T>
+MPI_Op mpi_compose() {
+  static const MPI_Op op = [] {
+    MPI_Op made = MPI_OP_NULL;
+    MPI_Op_create(
+        [](void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+          const T* const left = static_cast<const T*>(in);
+          T* const right = static_cast<T*>(inout);
+          for (int i = 0; i < *count; ++i) right[i] = compose(left[i], right[i]);
+        },
+        0, &made);
+    return made;
+  }();
+  return op;
+}
+
+/// An operation of chorus's, or else `compose`.
+template <class T>
 struct Op {
-  ReduceOp op;
+  std::optional<ReduceOp> op;
   MPI_Op mpi;
+
+  /// Calls `body` with what chorus's functions take.
+  template <class Body>
+  void with(const Body& body) const {
+    if (op) return body(*op);
+    body([](T left, T right) { return compose(left, right); });
+  }
 };
 
 /// Memory of which each piece is registered or not, by chance.
@@ -65,13 +103,17 @@ struct Draw {
   }
   /// An operation on `T`; values drawn later have a product that is exact.
   template <class T>
-  Op op() {
-    const Op ops[] = {{ReduceOp::sum, MPI_SUM},          {ReduceOp::product, MPI_PROD},
-                      {ReduceOp::min, MPI_MIN},          {ReduceOp::max, MPI_MAX},
-                      {ReduceOp::logical_and, MPI_LAND}, {ReduceOp::logical_or, MPI_LOR},
-                      {ReduceOp::logical_xor, MPI_LXOR}, {ReduceOp::bitwise_and, MPI_BAND},
-                      {ReduceOp::bitwise_or, MPI_BOR},   {ReduceOp::bitwise_xor, MPI_BXOR}};
-    const Op op = ops[below(std::is_integral_v<T> ? std::size(ops) : 4)];
+  Op<T> op() {
+    if (below(4) == 0) {
+      largest = largest_map;
+      return {std::nullopt, mpi_compose<T>()};
+    }
+    const Op<T> ops[] = {{ReduceOp::sum, MPI_SUM},          {ReduceOp::product, MPI_PROD},
+                         {ReduceOp::min, MPI_MIN},          {ReduceOp::max, MPI_MAX},
+                         {ReduceOp::logical_and, MPI_LAND}, {ReduceOp::logical_or, MPI_LOR},
+                         {ReduceOp::logical_xor, MPI_LXOR}, {ReduceOp::bitwise_and, MPI_BAND},
+                         {ReduceOp::bitwise_or, MPI_BOR},   {ReduceOp::bitwise_xor, MPI_BXOR}};
+    const Op<T> op = ops[below(std::is_integral_v<T> ? std::size(ops) : 4)];
     largest = op.op == ReduceOp::product ? 3 : 99;
     return op;
   }

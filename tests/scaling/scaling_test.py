@@ -11,8 +11,18 @@ import unittest
 import scaling_table
 
 
-def script(*arguments):
-    return subprocess.run([os.environ["SCRIPT"], *arguments], capture_output=True, text=True, check=False, timeout=250)
+def script(*arguments, environment=None):
+    return subprocess.run([os.environ["SCRIPT"], *arguments], capture_output=True, text=True, check=False, timeout=250,
+                          env={**os.environ, **(environment or {})})
+
+
+# In the place of smpirun: measures two sizes and then ends with CRASH, where it is chorus that is measured.
+crashing = """#!/bin/sh
+for size in 8 1048576; do
+  echo "{\\"algorithm\\":\\"auto\\",\\"chosen\\":\\"ring\\",\\"bytes\\":$size,\\"median_us\\":$((size + 1))}"
+done
+case "$*" in *auto,all*) exit "$CRASH" ;; esac
+"""
 
 
 class Script(unittest.TestCase):
@@ -25,12 +35,46 @@ class Script(unittest.TestCase):
             self.assertIn("geometric mean", finished.stdout)
             self.assertTrue(pathlib.Path(folder, "torus-256", "platform.xml").exists())
 
-    def test_refuses_what_it_does_not_know(self):
-        for arguments, words in ((["-x"], "no option -x"), (["-b", "/nowhere"], "-Dmpi=smpi"),
-                                 (["-b", os.environ["BUILD"], "-n", "ring"], "no network ring")):
-            finished = script(*arguments)
-            self.assertEqual(finished.returncode, 2)
-            self.assertIn(words, finished.stderr)
+    def test_refuses_what_it_does_not_know_before_it_simulates(self):
+        for arguments, words in ((["-x"], "no option -x"), (["-n", "ring"], "no network ring for 256 ranks"),
+                                 (["-n", "torus", "-r", "256 300"], "no network torus for 300 ranks"),
+                                 (["-s", "foo"], "-s: there is no foo, but ompi mpich mvapich2 impi"),
+                                 (["-c", "bcats"], "-c: chorus-scaling: there is no collective bcats"),
+                                 (["-m", "8,abc"], "-m takes sizes"), (["-t", "abc"], "-t takes seconds"),
+                                 (["-t", "0"], "-t takes seconds"), (["-c", " "], "-c names nothing"),
+                                 (["-b", "/nowhere"], "-Dmpi=smpi")):
+            with tempfile.TemporaryDirectory() as folder:
+                finished = script("-o", folder + "/results", "-b", os.environ["BUILD"], *arguments)
+                self.assertEqual((finished.returncode, finished.stdout), (2, ""), arguments)
+                self.assertRegex(finished.stderr, rf"^scaling.sh: [^\n]*{words}[^\n]*\n$")
+                self.assertFalse(pathlib.Path(folder, "results").exists())
+
+    def test_refuses_a_folder_that_it_cannot_write_into(self):
+        finished = script("-b", os.environ["BUILD"], "-o", "/dev/null/results")
+        self.assertEqual((finished.returncode, finished.stderr),
+                         (2, "scaling.sh: -o: cannot write into /dev/null/results\n"))
+
+    def compares_with(self, code, folder):
+        """As if each simulation of chorus ended with `code` after two sizes."""
+        programs = pathlib.Path(folder, "programs")
+        programs.mkdir(exist_ok=True)
+        (programs / "smpirun").write_text(crashing, encoding="utf-8")
+        (programs / "smpirun").chmod(0o755)
+        return script("-b", os.environ["BUILD"], "-r", "256", "-n", "torus", "-s", "ompi", "-c", "bcast", "-o", folder,
+                      environment={"PATH": f"{programs}:{os.environ['PATH']}", "CRASH": str(code)})
+
+    def test_fails_where_chorus_does_and_tries_it_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            finished = self.compares_with(134, folder)
+            self.assertEqual(finished.returncode, 1, finished.stderr)
+            self.assertIn("torus-256: bcast-chorus ended with 134", finished.stderr)
+            self.assertRegex(finished.stdout, r"bcast +8 ")
+            self.assertEqual(self.compares_with(134, folder).returncode, 1)
+            self.assertEqual(self.compares_with(0, folder).returncode, 0)
+
+    def test_counts_what_was_measured_before_it_was_given_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.compares_with(124, folder).returncode, 0)
 
 
 class Table(unittest.TestCase):

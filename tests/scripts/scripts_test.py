@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """scripts_test.py SCRIPTS BUILD_FOLDER: what the scripts say of themselves, and to a wrong command line."""
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+cluster = pathlib.Path(__file__).resolve().parents[1] / "cluster" / "run"
 scripts, build = pathlib.Path(sys.argv[1]), sys.argv[2]
 names = sorted(path.name for path in scripts.iterdir() if path.is_file())
 
@@ -71,6 +74,43 @@ class Launch(unittest.TestCase):
             outcome = run("launch", *arguments)
             self.assertEqual(outcome.returncode, 2)
             self.assertRegex(outcome.stderr, rf"^scripts/launch: {why}[^\n]*\n$")
+
+
+class Batch(unittest.TestCase):
+    def test_script_refuses_sizes_that_are_none(self):
+        for index in ("", "1", "41", "70", "a"):
+            outcome = subprocess.run([scripts.parent / "slurm" / "benchmark.sbatch"], capture_output=True, text=True,
+                                     timeout=60, check=False, env={**os.environ, "SLURM_ARRAY_TASK_ID": index})
+            self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr),
+                             (2, "", f"benchmark.sbatch: --array takes 2 to 40, not {index}\n"))
+
+
+class VirtualCluster(unittest.TestCase):
+    def outcome(self, *arguments, path=os.environ["PATH"]):
+        return subprocess.run([sys.executable, "-B", cluster, *arguments], capture_output=True, text=True, timeout=60,
+                              check=False, env={**os.environ, "PATH": path})
+
+    def test_refuses_a_wrong_command_line_in_one_line(self):
+        for arguments, why in ((["--rate", "abc", "--", "true"], "--rate: abc is no bandwidth"),
+                               (["--rate", "0bit", "--", "true"], "--rate: 0bit is no bandwidth"),
+                               (["--hosts", "2x", "--", "true"], "--hosts: 2x is neither"), ([], "PROGRAM")):
+            outcome = self.outcome(*arguments)
+            self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), arguments)
+            self.assertRegex(outcome.stderr, rf"^tests/cluster/run: [^\n]*{why}[^\n]*\n$")
+
+    def test_says_in_one_line_what_is_not_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for program in ("unshare", "setpriv", "ip", "mount", "hostname", "nsenter", "srun"):
+                pathlib.Path(folder, program).symlink_to(shutil.which(program) or "/bin/true")
+            for options, absent in ((["--slurm"], "munged, no slurmctld, no slurmd"), (["--batch"], "munged"),
+                                    (["--mpi", "mpich"], "mpirun.mpich"), (["--once", "--rate", "1gbit"], "tc")):
+                outcome = self.outcome(*options, "--", "true", path=folder)
+                self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), options)
+                self.assertRegex(outcome.stderr, rf"^tests/cluster/run: there is no {absent}[^\n]*"
+                                 r"scripts/install-dependencies --ci[^\n]*\n$")
+
+    def test_says_how_it_is_called(self):
+        self.assertIn("usage: tests/cluster/run [OPTION...] -- PROGRAM [ARGUMENT...]\n", self.outcome("--help").stdout)
 
 
 if __name__ == "__main__":
