@@ -263,7 +263,8 @@ std::optional<detail::Peers::Failure> MpiPeers::told() {
 }
 
 // Each rank tells the next one alone: where some have ended and others wait, one that waits comes after one that has
-// ended, or after one that passes on what it has heard, and tells all by its error.
+// ended, or after one that passes on what it has heard, and tells all by its error. Not told is who waits for one that
+// ends after all those between them have ended, which had made the call without waiting.
 void MpiPeers::end_calls(std::uint64_t calls) noexcept {
   const int size = transport_.size();
   const int next = (transport_.rank() + 1) % size;

@@ -69,12 +69,13 @@ TEST_P(EndedRank, IsHeardOfFromOthers) {
   make_call(*comm, waiting());
   const int root = 1;
   int value = 1;
+  if (job_rank() == ending_rank()) comm.reset();
+  MPI_Barrier(MPI_COMM_WORLD);
   if (job_rank() != ending_rank()) {
     std::this_thread::sleep_for(20ms);
     const Outcome outcome = outcome_of([&] { reduce(*comm, std::span(&value, 1), ReduceOp::sum, root); });
     if (job_rank() == root) {
       expect_error(outcome, ErrorCode::mismatch, {fmt::format("rank {} does not make this call", ending_rank())});
-      EXPECT_LT(outcome.took.count(), latest_s);
     }
   }
   comm.reset();
