@@ -81,10 +81,12 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
     if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
+      state.begin_call();
       begin_now(algorithm, state.transport(), arguments.call);
       algorithm.now(state.transport(), arguments);
       finish(state.transport(), arguments);
     } else {
+      state.begin_call();
       arguments.links = &links_of(state, arguments.call);
       state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
     }

@@ -79,6 +79,7 @@ Task<> PendingCall::whole() {
     if (!state_->ready()) co_await state_->set_up(false);
     const Algorithm& algorithm = chosen_for(*state_, arguments_.call, options_, Form::request);
     arguments_.links = &links_of(*state_, arguments_.call);
+    state_->begin_call();
     co_await carry_out(algorithm, state_->transport(), arguments_, state_->settings().compare);
   } catch (...) {
     state_->fail(arguments_.call);

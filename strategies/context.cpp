@@ -50,6 +50,10 @@ void set_strategy(Strategy* strategy) {
   context = none ? StrategyContext{} : StrategyContext{.strategy = strategy, .cross_replica = true};
 }
 
+void detail::leave_scope_of(const Strategy& strategy) noexcept {
+  if (context.strategy == &strategy) context = StrategyContext{.scoped = context.scoped};
+}
+
 ContextGuard::ContextGuard(const StrategyContext& entered) noexcept : before_(std::exchange(context, entered)) {}
 
 ContextGuard::~ContextGuard() { context = before_; }

@@ -23,6 +23,17 @@ std::string text_of(std::size_t worker, const RunRecord& record) {
                      StrategyCall::text_of_kind(record.last));
 }
 
+/// What to look for: the last calls may be the same.
+std::string difference_of(const RunRecord& first, std::size_t worker, const RunRecord& other) {
+  if (first.count == other.count && first.last == other.last) {
+    return fmt::format(
+        "the last of {} is {} on worker 0 and on worker {}, but its structure or one of the calls before "
+        "it differs: CHORUS_CHECK=collective names the call",
+        first.count, StrategyCall::text_of_kind(first.last), worker);
+  }
+  return fmt::format("{}; {}", text_of(0, first), text_of(worker, other));
+}
+
 }  // namespace
 
 void RunRecord::add(const StrategyCall& call) noexcept {
@@ -49,9 +60,9 @@ void check_alike(const Communicator& workers, const RunRecord& mine, std::chrono
   }
   throw Error(ErrorCode::mismatch,
               fmt::format("Strategy::run: since the run before the workers have not made the same calls, so that what "
-                          "they have got is wrong: {}; {}: make the same calls in the same order on every worker, and "
+                          "they have got is wrong: {}: make the same calls in the same order on every worker, and "
                           "restore the variables",
-                          text_of(0, first), text_of(worker, *other)));
+                          difference_of(first, worker, *other)));
 }
 
 }  // namespace chorus::detail

@@ -14,9 +14,7 @@ Strategy::Strategy(std::unique_ptr<StrategyExtended> extended) noexcept : extend
   extended_->strategy_ = this;
 }
 
-Strategy::~Strategy() {
-  if (current_context().strategy == this && !current_context().scoped) set_strategy(nullptr);
-}
+Strategy::~Strategy() { detail::leave_scope_of(*this); }
 
 const std::string& Strategy::name() const noexcept { return extended_->name(); }
 

@@ -15,7 +15,7 @@ enum class ErrorCode {
   not_supported,        ///< the named algorithm, or a value or variable of a strategy, cannot carry out this call; the
                         ///< communicator is still usable
   not_initialized,      ///< MPI is not running: make a chorus::Environment or call MPI_Init first
-  mismatch,             ///< ranks disagree about the call, or one that shares memory has ended with the communicator
+  mismatch,             ///< ranks disagree about the call, or one has ended with the communicator
                         ///< before it; the communicator is broken
   timeout,              ///< a deadline passed; the communicator is broken
   peer_lost,            ///< the process of another rank has died; the communicator is broken

@@ -62,6 +62,7 @@ void CommunicatorState::end_with_another(const Call& call) const {
 
 void CommunicatorState::end_calls() const noexcept {
   if (SharedGroup* memory = transport_->node_memory()) memory->end_calls();
+  if (ready_ && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
 }
 
 void CommunicatorState::close(const std::string& reason) {
@@ -125,6 +126,7 @@ void CommunicatorState::look_at_failures() const {
 
 void CommunicatorState::look_for_ended_ranks() const {
   if (!ready_) return;  // one that has set it up and needs no call may have ended with it
+  look_for_ended_ranks_elsewhere();
   const SharedGroup* memory = transport_->node_memory();
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
   if (!ended) return;
@@ -135,6 +137,16 @@ void CommunicatorState::look_for_ended_ranks() const {
                   "all ranks must make the same calls",
                   memory->communicator_rank(*ended), memory->calls_begun(),
                   last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none"));
+}
+
+void CommunicatorState::look_for_ended_ranks_elsewhere() const {
+  const auto ended = peers_->ended();
+  if (!ended || ended->calls >= calls_begun_) return;
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
+                  "all ranks must make the same calls",
+                  ended->rank, calls_begun_, ended->calls == 0 ? "none" : fmt::format("#{}", ended->calls)));
 }
 
 void CommunicatorState::look_at_processes() const {

@@ -69,6 +69,7 @@ std::shared_ptr<CommunicatorState> CommunicatorState::split(const Call& asked, c
 
 Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place) {
   if (!ready_) co_await set_up();
+  begin_call();
   co_await meet_in_memory(*transport_, call);
   const auto me = static_cast<std::size_t>(rank());
   std::vector<Wish> wishes(static_cast<std::size_t>(size()));

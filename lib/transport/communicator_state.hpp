@@ -88,6 +88,15 @@ class Peers {
   virtual void tell(const Failure& failure) noexcept = 0;
   /// What another rank has told. Answers those that call the roll.
   [[nodiscard]] virtual std::optional<Failure> told() = 0;
+  /// This rank ends with the communicator, on which it has begun so many calls: tells one of those ranks, which waits
+  /// in vain if it is in a later call, and then tells all.
+  virtual void end_calls(std::uint64_t /*calls*/) noexcept {}
+  /// One of those ranks that has ended with it, as `told` has heard.
+  struct Ended {
+    int rank = 0;
+    std::uint64_t calls = 0;  ///< that it has begun
+  };
+  [[nodiscard]] virtual std::optional<Ended> ended() const { return std::nullopt; }
   /// A communicator of the ranks `ranks`, this one among them; run by each of them. `members` carries messages between
   /// them, as its ranks 0, 1, ...
   virtual Task<std::shared_ptr<CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) = 0;
@@ -222,6 +231,10 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
   void idle(Wait& wait, Bell* bell) override;
 
+  /// The protocol of a call begins, which no rank refuses any more. Not of those that share memory alone, where it
+  /// counts them.
+  void begin_call() noexcept { ++calls_begun_; }
+
   // The chooser's: what it has chosen for calls like this one, what it has read in the tuning file and for which pace,
   // and for reports the names of what it chooses from, which it gives before the first call is carried out.
   struct Choice {
@@ -262,10 +275,11 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void look(Wait& wait);
   /// Asks, once, who else waits: before something is said of those that have not come.
   void call_roll(Wait& wait) const;
-  /// Tells the ranks of the node that this one makes no more calls.
+  /// Tells the others that this one makes no more calls.
   void end_calls() const noexcept;
   void look_at_failures() const;
   void look_for_ended_ranks() const;
+  void look_for_ended_ranks_elsewhere() const;
   void look_at_processes() const;
   /// For when a rank is lost: throws what it or another has told, maybe in a later call than this one, as it may have
   /// ended because of that.
@@ -300,6 +314,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::atomic<bool> broken_{false};
   bool revoked_here_ = false;  // by this rank, which set it before `broken_`
   bool ready_ = false;
+  std::uint64_t calls_begun_ = 0;
 };
 
 }  // namespace chorus::detail

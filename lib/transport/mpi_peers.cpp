@@ -77,9 +77,10 @@ bool is_first_of_all(const Transport& transport) {
 
 /// What ranks that do not share memory tell each other out of turn.
 struct Notice {
-  enum class Kind : std::uint8_t { failure, question, answer };
-  Kind kind = Kind::failure;  ///< a failure, or whether the other waits, too
+  enum class Kind : std::uint8_t { failure, question, answer, end };
+  Kind kind = Kind::failure;  ///< a failure, whether the other waits, too, or that `rank` has ended after `calls`
   std::int32_t rank = 0;
+  std::uint64_t calls = 0;
   ErrorCode code = ErrorCode::broken;
   std::array<char, failure_text_bytes> text{};
 };
@@ -108,14 +109,17 @@ void MpiPeers::retire(ErrorCode why) noexcept {
   if (why == ErrorCode::timeout || why == ErrorCode::transport) MpiRuntime::note_late_peer();
 }
 
+bool MpiPeers::is_elsewhere(int rank) const {
+  if (transport_.shared() != nullptr) return false;
+  if (transport_.node_memory() == nullptr) return rank != transport_.rank();
+  const std::vector<int>& nodes = transport_.nodes();
+  return nodes[static_cast<std::size_t>(rank)] != nodes[static_cast<std::size_t>(transport_.rank())];
+}
+
 std::vector<int> MpiPeers::elsewhere() const {
   std::vector<int> ranks;
-  if (transport_.shared() != nullptr) return ranks;
-  const auto node_of = [&](int rank) {
-    return transport_.node_memory() != nullptr ? transport_.nodes()[static_cast<std::size_t>(rank)] : rank;
-  };
   for (int rank = 0; rank < transport_.size(); ++rank) {
-    if (node_of(rank) != node_of(transport_.rank())) ranks.push_back(rank);
+    if (is_elsewhere(rank)) ranks.push_back(rank);
   }
   return ranks;
 }
@@ -246,7 +250,9 @@ std::optional<detail::Peers::Failure> MpiPeers::told() {
       return Failure{notice.rank, notice.code,
                      std::string(notice.text.data(), strnlen(notice.text.data(), notice.text.size()))};
     }
-    if (notice.kind == Notice::Kind::question) {
+    if (notice.kind == Notice::Kind::end) {
+      ended_ = Ended{notice.rank, notice.calls};
+    } else if (notice.kind == Notice::Kind::question) {
       const Notice answer{.kind = Notice::Kind::answer, .rank = transport_.rank()};
       transport_.notify(bytes_of(answer).first(offsetof(Notice, text)), std::array{notice.rank});
     } else {
@@ -254,6 +260,25 @@ std::optional<detail::Peers::Failure> MpiPeers::told() {
     }
   }
   return std::nullopt;
+}
+
+// Each rank tells the next one alone: where some have ended and others wait, one that waits comes after one that has
+// ended, or after one that passes on what it has heard, and tells all by its error. Not told is who waits for one that
+// ends after all those between them have ended, which had made the call without waiting.
+void MpiPeers::end_calls(std::uint64_t calls) noexcept {
+  const int size = transport_.size();
+  const int next = (transport_.rank() + 1) % size;
+  const int previous = (transport_.rank() + size - 1) % size;
+  if (!MpiRuntime::may_be_called_here()) return transport_.retire();
+  try {
+    if (told()) transport_.retire();
+    if (is_elsewhere(previous) && !ended_) transport_.await_farewell(previous);
+    const Ended last = ended_ && ended_->calls < calls ? *ended_ : Ended{transport_.rank(), calls};
+    const Notice notice{.kind = Notice::Kind::end, .rank = last.rank, .calls = last.calls};
+    if (is_elsewhere(next)) transport_.say_farewell(bytes_of(notice).first(offsetof(Notice, text)), next);
+  } catch (const std::exception&) {
+    transport_.retire();
+  }
 }
 
 Task<std::shared_ptr<detail::CommunicatorState>> MpiPeers::make(Transport& members, const std::vector<int>& ranks) {

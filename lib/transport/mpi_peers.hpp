@@ -32,6 +32,8 @@ class MpiPeers : public detail::Peers {
   void tell(const Failure& failure) noexcept override;
   void advance() override;
   [[nodiscard]] std::optional<Failure> told() override;
+  void end_calls(std::uint64_t calls) noexcept override;
+  [[nodiscard]] std::optional<Ended> ended() const override { return ended_; }
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
   Task<Native*> find_native(Transport& transport) override;
 
@@ -42,7 +44,8 @@ class MpiPeers : public detail::Peers {
   [[nodiscard]] Native* native() noexcept { return native_ ? &*native_ : nullptr; }
 
  private:
-  /// The ranks that do not share memory with this one, as far as it knows.
+  /// Does not share memory with this rank, as far as it knows.
+  [[nodiscard]] bool is_elsewhere(int rank) const;
   [[nodiscard]] std::vector<int> elsewhere() const;
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
   [[nodiscard]] bool is_crowded() const;
@@ -53,7 +56,8 @@ class MpiPeers : public detail::Peers {
   std::optional<MpiNative> native_;
   std::vector<PeerRecord> records_;  // per rank; empty before the set-up
   NodeMemory memory_;
-  std::vector<int> silent_;  // have not answered the last roll call
+  std::vector<int> silent_;     // have not answered the last roll call
+  std::optional<Ended> ended_;  // what the rank before this one has said, of itself or of one before it
 };
 
 }  // namespace chorus

@@ -11,6 +11,7 @@
 #include <chorus/interop/mpi.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -31,6 +32,9 @@ using namespace std::chrono_literals;
 
 /// How long ranks that have noticed a late one wait for all others at the end.
 constexpr auto end_limit = 5s;
+
+/// How long the end waits for what other ranks say at theirs, as some MPI libraries warn of messages that nobody reads.
+constexpr auto farewell_limit = 200ms;
 
 std::atomic<bool> peer_lost{false};
 std::atomic<bool> peer_late{false};
@@ -136,6 +140,7 @@ Task<MpiChannel::Number> MpiChannel::take_number(Highest highest) {
   for (Number candidate = 0;; ++candidate) {
     {
       const std::scoped_lock lock(mutex_);
+      receive_farewells();
       candidate = lowest_free(candidate);
     }
     candidate = co_await highest(candidate);
@@ -157,6 +162,38 @@ Task<MpiChannel::Number> MpiChannel::take_number(Highest highest) {
 void MpiChannel::release(Number number) {
   const std::scoped_lock lock(mutex_);
   gaps_.insert(number);
+}
+
+void MpiChannel::release_after_farewell(Number number, int rank) {
+  const std::scoped_lock lock(mutex_);
+  farewells_.push_back({number, rank});
+}
+
+void MpiChannel::receive_farewells() {
+  std::erase_if(farewells_, [this](const Awaited& awaited) {
+    const int tag = awaited.number * tags_each + notice_channel;
+    int there = 0;
+    if (MPI_Iprobe(awaited.rank, tag, comm_, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS || there == 0) return false;
+    std::array<std::byte, Farewells::most_bytes> message{};
+    MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, awaited.rank, tag, comm_, MPI_STATUS_IGNORE);
+    gaps_.insert(awaited.number);
+    return true;
+  });
+}
+
+bool MpiChannel::has_all_farewells() {
+  const std::scoped_lock lock(mutex_);
+  receive_farewells();
+  return farewells_.empty();
+}
+
+bool MpiRuntime::may_be_called_here() noexcept {
+  if (!mpi_runs()) return false;
+  int level = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  MPI_Query_thread(&level);
+  MPI_Is_thread_main(&is_main);
+  return level == MPI_THREAD_MULTIPLE || is_main != 0;
 }
 
 MpiRuntime& MpiRuntime::get(const char* function) {
@@ -198,6 +235,11 @@ void MpiRuntime::shut_down() {
     if (const auto state = communicator.lock()) state->close(not_running);
   }
   world_.reset();
+  const auto end = std::chrono::steady_clock::now() + farewell_limit;
+  for (const auto& channel : channels_) {
+    while (!channel->has_all_farewells() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+  }
+  farewells_.leave();
   communicators_.clear();
   channels_.clear();
 }

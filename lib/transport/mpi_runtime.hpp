@@ -4,6 +4,7 @@
 #include "task/engine.hpp"
 #include "task/progress_thread.hpp"
 #include "transport/communicator_state.hpp"
+#include "transport/farewells.hpp"
 
 #include <mpi.h>
 
@@ -25,6 +26,7 @@ class MpiChannel {
  public:
   using Number = int;  ///< tells the transports on a channel apart
   static constexpr int tags_each = 16;
+  static constexpr int notice_channel = tags_each - 1;  ///< the tag of each transport for messages out of turn
 
   /// Told apart from other channels by the world rank that named it and that rank's count.
   struct Name {
@@ -50,12 +52,22 @@ class MpiChannel {
   /// Agrees on a number that no rank of the group of `highest` uses on this channel; run by each of them.
   [[nodiscard]] Task<Number> take_number(Highest highest);
   void release(Number number);
+  /// The same once the message out of turn that `rank` sends at its end has come.
+  void release_after_farewell(Number number, int rank);
+  /// False where such a message has not come yet.
+  [[nodiscard]] bool has_all_farewells();
 
  private:
   // Under mutex_:
   [[nodiscard]] Number lowest_free(Number from) const;
   /// False where `number` is used.
   [[nodiscard]] bool take(Number number);
+  void receive_farewells();
+
+  struct Awaited {
+    Number number = 0;
+    int rank = 0;
+  };
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Group group_ = MPI_GROUP_NULL;
@@ -64,6 +76,7 @@ class MpiChannel {
   std::mutex mutex_;
   Number unused_from_ = 0;  // no number from here on is used,
   std::set<Number> gaps_;   // nor are these below
+  std::vector<Awaited> farewells_;
 };
 
 /// What this process has of MPI: made at the first communicator, shut down by MPI_Finalize. Threads may make
@@ -78,6 +91,9 @@ class MpiRuntime {
   static void note_late_peer() noexcept;
   /// True where a peer was lost, or was late and does not come to this, either: collective over those who know of it.
   [[nodiscard]] static bool has_lost_peer();
+  /// False where MPI does not run, or lets only another thread call it.
+  [[nodiscard]] static bool may_be_called_here() noexcept;
+  [[nodiscard]] Farewells& farewells() noexcept { return farewells_; }
   /// Nothing of chorus works on MPI from here on.
   void shut_down();
 
@@ -105,6 +121,7 @@ class MpiRuntime {
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
   std::shared_ptr<detail::CommunicatorState> world_;
   int channels_named_ = 0;
+  Farewells farewells_;
 };
 
 }  // namespace chorus

@@ -11,7 +11,7 @@
 namespace chorus {
 namespace {
 
-constexpr int notice_channel = MpiChannel::tags_each - 1;
+constexpr int notice_channel = MpiChannel::notice_channel;
 
 /// MPI's description of a message: bytes, or where these are too many for an int, one element of a type made for it.
 class Extent {
@@ -159,6 +159,16 @@ void MpiTransport::notify(ConstBytes message, std::span<const int> peers) noexce
                                ranks_[static_cast<std::size_t>(peer)], tag(notice_channel), channel_->comm(), &request);
     if (code == MPI_SUCCESS) MPI_Request_free(&request);  // else the peer is lost, as the others hear
   }
+}
+
+void MpiTransport::say_farewell(ConstBytes message, int peer) {
+  runtime_of_this_rank().farewells().send(message, ranks_[static_cast<std::size_t>(peer)], tag(notice_channel),
+                                          channel_->comm());
+}
+
+void MpiTransport::await_farewell(int peer) {
+  if (!std::exchange(whole_, false)) return;
+  channel_->release_after_farewell(number_, ranks_[static_cast<std::size_t>(peer)]);
 }
 
 void MpiTransport::advance() {

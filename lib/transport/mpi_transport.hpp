@@ -33,6 +33,11 @@ class MpiTransport : public Transport {
   void retire() noexcept { whole_ = false; }
   /// A small message out of turn, to these ranks; it is not waited for, so that this is retired.
   void notify(ConstBytes message, std::span<const int> peers) noexcept;
+  /// Such a message to `peer`, the last of this transport, which it outlives: whoever is there yet is notified of it,
+  /// and whoever has ended awaits it.
+  void say_farewell(ConstBytes message, int peer);
+  /// This transport ends, and `peer` has such a message for this rank: until it has come no other gets the tags.
+  void await_farewell(int peer);
   /// Such a message from anybody, if one has come: it fills at most `message`, the rest of which stays as it is.
   [[nodiscard]] bool notified(Bytes message);
   /// Lets MPI move what is under way on any of its communicators.

@@ -74,6 +74,11 @@ class CHORUS_API ContextSnapshot {
   StrategyContext context_;
 };
 
+namespace detail {
+/// `strategy` ends: where this thread is in its scope, it is in that of the default strategy instead.
+void leave_scope_of(const Strategy& strategy) noexcept;
+}  // namespace detail
+
 /// The context of this thread as it is.
 [[nodiscard]] CHORUS_API const StrategyContext& current_context() noexcept;
 

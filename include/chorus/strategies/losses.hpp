@@ -19,6 +19,10 @@ CHORUS_API int replicas_of_this_one(const char* function);
 [[noreturn]] CHORUS_API void reject_weights(const Shape& losses, const Shape& weights);
 }  // namespace detail
 
+/// A number that can be divided among the replicas: no integer, whose shares would lose the remainder.
+template <class T>
+concept Divisible = Number<T> && !std::integral<T>;
+
 /// What the sizes of the batches of the replicas are to average_loss.
 template <class T>
 struct LossOptions {
@@ -37,7 +41,7 @@ struct LossOptions {
 /// Throws   Error{invalid_argument} where the size is negative or the weights have another shape;
 ///          Error{wrong_context} outside of the replicas unless the size is given.
 template <Leaf T>
-requires(LeafTraits<T>::rank >= 1)
+requires(LeafTraits<T>::rank >= 1 && Divisible<ScalarOf<T>>)
     [[nodiscard]] ScalarOf<T> average_loss(const T& per_example_loss, const LossOptions<T>& options = {}) {
   using Traits = LeafTraits<T>;
   const Shape shape = Traits::shape(per_example_loss);
@@ -54,10 +58,6 @@ requires(LeafTraits<T>::rank >= 1)
   }
   return batch == 0 ? ScalarOf<T>{} : static_cast<ScalarOf<T>>(sum / batch);
 }
-
-/// A number that can be divided among the replicas: no integer, whose shares would lose the remainder.
-template <class T>
-concept Divisible = Number<T> && !std::integral<T>;
 
 /// This replica's share of a loss that does not depend on the examples, such as a regularisation: `loss` divided by the
 /// number of replicas.

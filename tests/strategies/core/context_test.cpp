@@ -5,6 +5,7 @@
 #include <chorus/strategies/one_device_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -105,6 +106,19 @@ TEST(Context, AStrategyThatEndsIsSetNoLonger) {
     EXPECT_TRUE(has_strategy());
   }
   EXPECT_FALSE(has_strategy());
+}
+
+TEST(Context, AStrategyThatEndsInItsScopeLeavesTheDefaultOne) {
+  auto strategy = std::make_unique<MirroredStrategy>(shared_devices(2));
+  {
+    const auto scope = strategy->scope();
+    strategy.reset();
+    EXPECT_FALSE(has_strategy());
+    EXPECT_EQ(get_strategy().name(), DefaultStrategy::instance().name());
+    EXPECT_EQ(get_replica_context()->num_replicas_in_sync(), 1);
+    EXPECT_THROW(set_strategy(nullptr), Error) << "still inside of a scope";
+  }
+  expect_default_state();
 }
 
 TEST(Context, Case11_SetStrategyLastsUntilAnother) {

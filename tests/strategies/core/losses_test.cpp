@@ -5,6 +5,7 @@
 #include <chorus/strategies/losses.hpp>
 #include <chorus/strategies/metrics.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace chorus::test {
@@ -44,6 +45,13 @@ TEST_P(WithSeveralReplicas, Case194_AShortBatchNeedsTheTrueSize) {
   EXPECT_DOUBLE_EQ(strategy.reduce(ReduceOp::sum, wrong), of_full / (2 * replicas()) + 2.0)
       << "what it must not be: the last one counts twice";
 }
+
+template <class T>
+constexpr bool averages = requires(const T& losses) {
+  average_loss(losses);
+};
+static_assert(averages<std::vector<float>> && averages<std::vector<double>>);
+static_assert(!averages<std::vector<int>> && !averages<std::vector<std::int64_t>>, "would be cut off");
 
 TEST(Losses, WeightsAndNoExamples) {
   const std::vector<float> weights{1, 3};

@@ -3,6 +3,7 @@
 
 #include <chorus/strategies/structure.hpp>
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <string>
@@ -47,6 +48,44 @@ TEST_P(WithReplicas, PathsAreTextInMessagesOnly) {
   const auto sums = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, some_pair()).left; });
   EXPECT_EQ(sums[0], replicas());
   EXPECT_EQ(CountedKey::texts, 3 * replicas());
+}
+
+struct WithArray {
+  int first = 0;
+  std::array<int, 2> second = {};
+  double third[3] = {1, 2, 3};  // NOLINT(*-avoid-c-arrays): that is what it is for
+  float fourth = 0;
+};
+struct WithBase : Pair {
+  int more = 0;
+};
+struct Many {
+  int numbers[20] = {};  // NOLINT(*-avoid-c-arrays)
+};
+struct ExplicitOnly {
+  explicit ExplicitOnly(int number) : number_(number) {}
+  int number_;
+};
+struct WithoutDefault {
+  ExplicitOnly first;
+  std::string second;
+};
+static_assert(detail::Aggregate<Pair> && detail::Aggregate<WithoutDefault>);
+static_assert(!detail::Aggregate<WithArray> && !detail::Aggregate<WithBase> && !detail::Aggregate<Many>);
+
+// What has parts that cannot be named is returned whole.
+TEST_P(WithReplicas, WhatIsNoStructureMayBeReturned) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto id = [] { return get_replica_context()->replica_id_in_sync_group(); };
+  const auto arrays = strategy.run([&] { return WithArray{.first = id()}; });
+  const auto derived = strategy.run([&] { return WithBase{some_pair(), id()}; });
+  const auto many = strategy.run([] { return Many(); });
+  EXPECT_EQ(many[0].numbers[19], 0);
+  for (int i = 0; i < replicas(); ++i) {
+    EXPECT_EQ(arrays[i].first, i);
+    EXPECT_EQ(arrays[i].third[2], 3);
+    EXPECT_EQ(derived[i].more, i);
+  }
 }
 
 TEST(Structure, NumbersTellLengthsAndKeysApart) {

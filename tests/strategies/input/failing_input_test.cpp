@@ -75,6 +75,26 @@ TEST(FailingInput, AStepThatFailsWhereAllKnowTheNumberOfSteps) {
   }
 }
 
+// Two rows a step, so that the third replica has none: it does not read ahead for them.
+TEST(FailingInput, AStepThatIsFinishedIsGivenBeforeTheOneThatFails) {
+  const auto read = [](std::int64_t number) {
+    if (number == 8) throw std::runtime_error("the disk is gone");
+    return number;
+  };
+  const Dataset<Numbers> batches = range(9).map(read).batch(2);
+  for (const int replicas : {1, 2, 3, 5}) {
+    const DistributedDataset<Numbers> data(batches, {.local_replicas = replicas}, {});
+    int steps = 0;
+    auto iterator = data.iterate();
+    const auto read_all = [&] {
+      for (; iterator.next(); ++steps) {
+      }
+    };
+    EXPECT_THROW(read_all(), std::runtime_error);
+    EXPECT_EQ(steps, 4) << replicas << " replicas";
+  }
+}
+
 TEST(FailingInput, EndlessDataOfFullBatches) {
   const auto make = [](const InputContext& context) {
     const auto read = [context](std::int64_t number) {

@@ -114,6 +114,16 @@ TEST_P(Calls, WorkersOnDifferentNodesAreToldAtTheEndOfTheRun) {
     return [&, one] { several.run([=] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, one); }); };
   };
   expect_told(several, reduces_one(1), reduces_one(1.0F), "all_reduce by sum of int32 ()", "all_reduce by sum of ");
+  const auto reduces_twice = [&](auto first) {
+    return [&, first] {
+      several.run([=] {
+        std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, first);
+        std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+      });
+    };
+  };
+  expect_told(several, reduces_twice(1), reduces_twice(1.0F), "is all_reduce by sum of int32 () on worker 0 and on",
+              "one of the calls before it differs: CHORUS_CHECK=collective names the call");
   const auto values = several.run([] { return 1.0; });
   std::ignore = several.reduce(is_last() ? ReduceOp::average : ReduceOp::sum, values);
   const auto runs = [&] { several.run([] { return 1; }); };

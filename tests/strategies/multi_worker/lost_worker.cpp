@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -29,6 +30,8 @@
 namespace {
 
 using namespace std::chrono_literals;
+
+std::string folder;  // set before all else
 
 class Training {
  public:
@@ -67,8 +70,19 @@ class Training {
   bool last_;
 };
 
-/// Ends as a program does that has come to its end.
+std::string file_of(int rank) { return folder + "/" + std::to_string(rank); }
+
+/// Ends as a program does that has come to its end: MPI_Finalize waits for the others, who may never come to it.
 void end_this() {
+  int workers = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &workers);
+  std::thread([others = workers - 1] {
+    for (int rank = 0; rank < others; ++rank) {
+      while (!std::filesystem::exists(file_of(rank))) std::this_thread::sleep_for(100ms);
+    }
+    std::this_thread::sleep_for(3s);
+    _exit(0);
+  }).detach();
   MPI_Finalize();
   _exit(0);
 }
@@ -93,7 +107,7 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const std::string how = argv[1];
   const int steps_before = std::stoi(argv[2]);
-  const std::string folder = argv[3];
+  folder = argv[3];
   const chorus::Communicator world = chorus::Communicator::world();
   auto training = std::make_unique<Training>(world);
   for (int i = 0; i < steps_before; ++i) training->step();
@@ -120,7 +134,7 @@ int main(int argc, char** argv) {
   if (last) calls.at(how)();  // where it throws nobody catches it
   const std::string first = said(calls.at(how));
   const std::string next = said([&] { training->step(); });
-  std::ofstream(folder + "/" + std::to_string(world.rank())) << first << '\n' << next << '\n';
+  std::ofstream(file_of(world.rank())) << first << '\n' << next << '\n';
   std::this_thread::sleep_for(2s);  // the others are to see one worker lost
   _exit(0);                         // MPI_Finalize would wait for it
 }

@@ -79,7 +79,7 @@ TEST(Agreement, MpiMustRunAsManyRanksAsThereAreWorkers) {
   reports.pop_back();
   expect_disagreement(reports, {"2 workers", "MPI runs 1 rank", "mpirun -n 2", "MpiClusterResolver"});
   const RankReport alone = report_of(SimpleClusterResolver{ClusterSpec()}, 1);
-  expect_disagreement({alone, alone}, {"1 worker", "MPI runs 2 ranks"});
+  expect_disagreement({alone, alone}, {"1 worker", "MPI runs 2 ranks", "give an evaluator", "Communicator::split"});
 }
 
 TEST(Agreement, EveryRankGetsTheObjectionOfOne) {

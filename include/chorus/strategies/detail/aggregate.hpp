@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -11,6 +12,14 @@ namespace chorus::detail {
 struct AnyMember {
   template <class T>
   operator T() const noexcept;  // NOLINT(google-explicit-constructor): that is what it is for
+};
+
+/// Converts to the bases of `T` alone; never evaluated.
+template <class T>
+struct AnyBaseOf {
+  template <class Base>
+  requires(std::is_base_of_v<Base, T> && !std::same_as<Base, T>) operator Base()
+      const noexcept;  // NOLINT(google-explicit-constructor): that is what it is for
 };
 
 template <class T, class... Members>
@@ -36,10 +45,39 @@ consteval std::size_t field_count() {
   return most;
 }
 
-/// A struct whose members can be named one by one: no base classes, constructors or private members.
+/// Whether `T` takes two values in braces after some members, and before others.
+template <class T, std::size_t... Before, std::size_t... After>
+consteval bool takes_pair(std::index_sequence<Before...> /*before*/, std::index_sequence<After...> /*after*/) {
+  return requires {
+    T{(static_cast<void>(Before), AnyMember())...,
+      {AnyMember(), AnyMember()},
+      (static_cast<void>(After), AnyMember())...};
+  };
+}
+
+/// Whether a member is a C array of two elements at least. Each of these counts as a field, as one may leave out the
+/// braces; in braces they take the places of two.
 template <class T>
-concept Aggregate = std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_empty_v<T> && field_count<T>() > 0 &&
-                    field_count<T>() <= most_fields;
+consteval bool has_array() {
+  constexpr std::size_t fields = field_count<T>();
+  if constexpr (fields < 2) {
+    return false;
+  } else {
+    return []<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      return ((takes_pair<T>(std::make_index_sequence<I>(), std::index_sequence<>()) &&
+               !takes_pair<T>(std::make_index_sequence<I>(), std::make_index_sequence<fields - I - 1>())) ||
+              ...);
+    }
+    (std::make_index_sequence<fields - 1>());
+  }
+}
+
+/// A struct whose members can be named one by one: up to 12, no base classes, C arrays, constructors or private
+/// members.
+template <class T>
+concept Aggregate = std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_empty_v<T> &&
+                    !InitializedBy<T, AnyBaseOf<T>> && field_count<T>() > 0 && field_count<T>() <= most_fields &&
+                    !has_array<T>();
 
 /// What `function` returns of all members of `aggregate` in their order.
 template <class T, class Function>

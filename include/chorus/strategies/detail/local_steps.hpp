@@ -44,10 +44,12 @@ class StreamedSteps final : public Cursor<LocalStep<B>> {
       : batches_(std::move(batches)), sizes_(std::move(sizes)), local_(static_cast<std::size_t>(local_replicas)) {}
 
   std::optional<LocalStep<B>> next() override {
+    if (failure_) std::rethrow_exception(failure_);
     LocalStep<B> step;
-    while (step.batches.size() < local_ && has_rows()) {
-      step.batches.push_back(take());
-      at_ = (at_ + 1) % sizes_.size();
+    for (; step.batches.size() < local_; at_ = (at_ + 1) % sizes_.size()) {
+      const bool finished = sizes_[at_] == 0 && !step.batches.empty();
+      if (!(finished ? may_have_rows() : has_rows())) break;
+      step.batches.push_back(finished ? zero_rows(step.batches.front(), 0) : take());
     }
     if (step.batches.empty()) return std::nullopt;
     return step;
@@ -64,6 +66,15 @@ class StreamedSteps final : public Cursor<LocalStep<B>> {
     return true;
   }
   bool has_rows() { return has_rows(sizes_[at_]); }
+  /// For a batch without rows: what cannot be read belongs to a later step, which says so.
+  bool may_have_rows() {
+    try {
+      return has_rows();
+    } catch (...) {
+      failure_ = std::current_exception();
+      return true;
+    }
+  }
 
   /// Cuts `rows`: first what the batch at hand lacks, then the lengths after it.
   std::vector<RowRange> cut_ahead(std::size_t rows, std::size_t wanted) const {
@@ -98,6 +109,7 @@ class StreamedSteps final : public Cursor<LocalStep<B>> {
   std::size_t local_;
   std::size_t at_ = 0;  ///< the batch at hand has the length sizes_[at_]
   std::deque<B> parts_;
+  std::exception_ptr failure_;
 };
 
 /// The slices of each batch.
