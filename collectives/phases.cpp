@@ -17,7 +17,6 @@ namespace {
 
 constexpr int channel_of_speakers = 3;
 
-constexpr std::size_t least_segment_bytes = std::size_t{16} << 10U;
 constexpr double latencies_of_segment = 8;
 
 const LinkModel& links_of(const Problem& problem) {
@@ -69,7 +68,8 @@ std::size_t segment_of_lane(const Problem& problem) {
   const std::size_t most = 2 * (problem.slot_bytes > 0 ? problem.slot_bytes : machine::slot_bytes);
   const double wished = latencies_of_segment * links_of(problem).bytes_in_a_latency(problem.smallest_node);
   const auto bytes = static_cast<std::size_t>(std::min(wished, static_cast<double>(most)));
-  return std::max<std::size_t>(1, std::max(bytes, std::min(least_segment_bytes, most)) / problem.call.element_bytes());
+  const std::size_t least = std::min(machine::shortest_segment_of_lane, most);
+  return std::max<std::size_t>(1, std::max(bytes, least) / problem.call.element_bytes());
 }
 
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
