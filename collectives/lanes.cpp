@@ -208,11 +208,10 @@ Traffic InLanes::traffic(const Problem& problem) const {
   const std::size_t each = segments.each();
   const std::size_t last = segments.longest();
   const int others = segments.others();
-  Traffic traffic = traffic_of(
-      problem, {phase_inside(into, each, others), phase_inside(into, last, 1), phase_between(each, others),
-                phase_between(last, 1), phase_inside(together, each, others), phase_inside(together, last, 1)});
-  traffic.overlap = segments.overlap();
-  return traffic;
+  return traffic_of(problem,
+                    {phase_inside(into, each, others), phase_inside(into, last, 1), phase_between(each, others),
+                     phase_between(last, 1), phase_inside(together, each, others), phase_inside(together, last, 1)},
+                    segments.overlap());
 }
 
 Task<> InLanes::run(Transport& transport, Arguments arguments) const {

@@ -25,6 +25,11 @@ double length_of(const LevelTraffic& level) noexcept { return level.messages > 0
 
 }  // namespace
 
+const LinkModel& links_of(const Problem& problem) noexcept {
+  static constexpr LinkModel built_in;
+  return problem.links != nullptr ? *problem.links : built_in;
+}
+
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
   if (pace.known()) {

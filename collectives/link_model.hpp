@@ -76,4 +76,7 @@ struct LinkModel {
   [[nodiscard]] double alone_us(const Call& call) const noexcept;
 };
 
+/// What the phases of an algorithm are chosen by: Problem::links, or the built-in model.
+[[nodiscard]] const LinkModel& links_of(const Problem& problem) noexcept;
+
 }  // namespace chorus

@@ -19,11 +19,6 @@ constexpr int channel_of_speakers = 3;
 
 constexpr double latencies_of_segment = 8;
 
-const LinkModel& links_of(const Problem& problem) {
-  static constexpr LinkModel built_in;
-  return problem.links != nullptr ? *problem.links : built_in;
-}
-
 /// The problem of a phase among so many ranks.
 Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
   const bool inside = phase.where == Phase::Where::inside;
@@ -72,8 +67,8 @@ std::size_t segment_of_lane(const Problem& problem) {
   return std::max<std::size_t>(1, std::max(bytes, least) / problem.call.element_bytes());
 }
 
-Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
-  Traffic all{.shared = {}, .messages = {}, .lanes = 1};
+Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap) {
+  Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1};
   for (const Phase& phase : phases) {
     const bool inside = phase.where == Phase::Where::inside;
     const Problem problem = problem_of(phase, whole, inside ? whole.largest_node : whole.nodes);

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
-#include "base/machine.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -34,8 +32,8 @@ struct Phase {
 /// How many elements go along a lane at a time where several segments are on their way: so many that they take much
 /// longer than a message by itself, and, up to two slots full, than a round.
 [[nodiscard]] std::size_t segment_of_lane(const Problem& problem);
-/// What the phases of `whole` do together.
-[[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases);
+/// What the phases of `whole` do together; `overlap` as in Traffic.
+[[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap = 0);
 
 /// The nodes of one call, which `has_nodes`, as one rank sees them.
 class Nodes {

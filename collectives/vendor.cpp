@@ -32,8 +32,7 @@ Native::Buffers buffers_of(const Arguments& arguments) {
 bool applies(const Problem& problem) { return problem.native; }
 
 Traffic traffic_of_fastest(const Problem& problem, std::initializer_list<std::string_view> names) {
-  static constexpr LinkModel built_in;
-  const LinkModel& links = problem.links != nullptr ? *problem.links : built_in;
+  const LinkModel& links = links_of(problem);
   const std::span<const Algorithm* const> all = algorithms(problem.call.collective);
   Traffic best;
   double least_us = std::numeric_limits<double>::infinity();

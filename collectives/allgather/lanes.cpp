@@ -31,11 +31,11 @@ Phase inside(std::size_t count, int times = 1) { return {Phase::Where::inside, C
 Traffic traffic(const Problem& problem) {
   const Segments segments = segments_of(problem);
   const auto ranks = static_cast<std::size_t>(problem.largest_node);
-  Traffic traffic = traffic_of(problem, {along(segments.each(), segments.others()), along(segments.longest()),
-                                         inside(segments.each() * ranks, segments.others() * problem.nodes),
-                                         inside(segments.longest() * ranks, problem.nodes)});
-  traffic.overlap = segments.overlap();
-  return traffic;
+  return traffic_of(problem,
+                    {along(segments.each(), segments.others()), along(segments.longest()),
+                     inside(segments.each() * ranks, segments.others() * problem.nodes),
+                     inside(segments.longest() * ranks, problem.nodes)},
+                    segments.overlap());
 }
 
 /// One call on one rank.

@@ -37,11 +37,10 @@ Phase inside(std::size_t count, int times = 1) {
 Traffic traffic(const Problem& problem) {
   const Segments segments = segments_of(problem);
   const auto nodes = static_cast<std::size_t>(problem.nodes);
-  Traffic traffic =
-      traffic_of(problem, {inside(segments.each() * nodes, segments.others()), inside(segments.longest() * nodes),
-                           along(segments.each(), segments.others()), along(segments.longest())});
-  traffic.overlap = segments.overlap();
-  return traffic;
+  return traffic_of(problem,
+                    {inside(segments.each() * nodes, segments.others()), inside(segments.longest() * nodes),
+                     along(segments.each(), segments.others()), along(segments.longest())},
+                    segments.overlap());
 }
 
 /// One call on one rank.
