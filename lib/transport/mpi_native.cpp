@@ -136,34 +136,24 @@ MpiNative::Lengths MpiNative::lengths_of(const Call& call, const Buffers& buffer
   return {lists_of(buffers.in_sections, buffers.in), lists_of(buffers.out_sections, buffers.out), {}};
 }
 
-// MPICH 4.0 crashes in a blocking reduce in place on another root than rank 0: there it gets a copy.
-const void* MpiNative::input_of_reduce(const Call& call, const Buffers& buffers, const void* in) {
+bool MpiNative::is_wrong_in_place([[maybe_unused]] const Call& call, [[maybe_unused]] bool blocking) noexcept {
 #ifdef MPICH_VERSION
-  if (in == MPI_IN_PLACE && call.root != 0) {
-    copy_.assign(buffers.in, buffers.in + call.bytes());
-    return copy_.data();
-  }
+  // MPICH 4.0 crashes in a blocking reduce to another root than rank 0, and where the block of reduce_scatter that a
+  // rank gets overlaps the place it is moved to.
+  return (call.collective == Collective::reduce && blocking && call.root != 0) ||
+         call.collective == Collective::reduce_scatter;
+#elif defined(OPEN_MPI)
+  // Open MPI 4.1 mixes the blocks of a nonblocking alltoallv up, or never ends it.
+  return call.collective == Collective::alltoallv && !blocking;
+#else
+  return false;
 #endif
-  static_cast<void>(call);
-  static_cast<void>(buffers);
-  return in;
 }
 
-// Open MPI 4.1 mixes the blocks of a nonblocking alltoallv in place up, or never ends it: there it gets a copy.
-const void* MpiNative::input_of_alltoallv(const Call& call, const Buffers& buffers, const void* in,
-                                          std::vector<std::byte>& copy) {
-#ifdef OPEN_MPI
-  if (call.collective == Collective::alltoallv && in == MPI_IN_PLACE) {
-    std::size_t end = 0;
-    for (const Section& section : buffers.in_sections) end = std::max(end, section.offset + section.bytes);
-    copy.assign(buffers.in, buffers.in + end);
-    return copy.data();
-  }
-#endif
-  static_cast<void>(call);
-  static_cast<void>(buffers);
-  static_cast<void>(copy);
-  return in;
+std::vector<std::byte> MpiNative::copy_of_input(const Call& call, const Buffers& buffers) {
+  std::size_t end = buffers.in_sections.empty() ? call.bytes() : 0;
+  for (const Section& section : buffers.in_sections) end = std::max(end, section.offset + section.bytes);
+  return {buffers.in, buffers.in + end};
 }
 
 // Open MPI 4.1 and MPICH 4.0 mix the blocks of a nonblocking alltoallw in place up, and MPICH ends the job, too: it
@@ -184,15 +174,19 @@ void MpiNative::copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths
 }
 
 void MpiNative::run(const Call& call, const Buffers& buffers) {
-  const Translated t = translate(call, buffers, comm_);
+  Translated t = translate(call, buffers, comm_);
+  std::vector<std::byte> copy;
+  if (t.in == MPI_IN_PLACE && is_wrong_in_place(call, true)) {
+    copy = copy_of_input(call, buffers);
+    t.in = copy.data();
+  }
   switch (call.collective) {
     case Collective::barrier:
       return check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
     case Collective::bcast:
       return check_mpi(MPI_Bcast(t.out, t.count, t.type, call.root, comm_), "MPI_Bcast");
     case Collective::reduce:
-      return check_mpi(MPI_Reduce(input_of_reduce(call, buffers, t.in), t.out, t.count, t.type, t.op, call.root, comm_),
-                       "MPI_Reduce");
+      return check_mpi(MPI_Reduce(t.in, t.out, t.count, t.type, t.op, call.root, comm_), "MPI_Reduce");
     case Collective::allreduce:
       return check_mpi(MPI_Allreduce(t.in, t.out, t.count, t.type, t.op, comm_), "MPI_Allreduce");
     case Collective::allgather:
@@ -274,7 +268,7 @@ int MpiNative::start_sections(const Call& call, const Buffers& buffers, const vo
 }
 
 std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
-  const Translated t = translate(call, buffers, comm_);
+  Translated t = translate(call, buffers, comm_);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   Lengths lengths;
@@ -314,8 +308,13 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
       break;
     default:
       lengths = lengths_of(call, buffers);
-      if (call.collective == Collective::alltoallw && t.in == MPI_IN_PLACE) copy_input_of_alltoallw(buffers, lengths);
-      code = start_sections(call, buffers, input_of_alltoallv(call, buffers, t.in, lengths.copy), lengths, request);
+      if (t.in == MPI_IN_PLACE && is_wrong_in_place(call, false)) {
+        lengths.copy = copy_of_input(call, buffers);
+        t.in = lengths.copy.data();
+      } else if (t.in == MPI_IN_PLACE && call.collective == Collective::alltoallw) {
+        copy_input_of_alltoallw(buffers, lengths);
+      }
+      code = start_sections(call, buffers, t.in, lengths, request);
   }
   check_mpi(code, "a nonblocking collective of MPI");
   ++under_way_;

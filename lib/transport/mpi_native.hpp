@@ -50,15 +50,14 @@ class MpiNative final : public Native {
   [[nodiscard]] int start_sections(const Call& call, const Buffers& buffers, const void* in, const Lengths& lengths,
                                    MPI_Request& request) const;
 
-  [[nodiscard]] const void* input_of_reduce(const Call& call, const Buffers& buffers, const void* in);
-  [[nodiscard]] static const void* input_of_alltoallv(const Call& call, const Buffers& buffers, const void* in,
-                                                      std::vector<std::byte>& copy);
+  /// Whether the MPI library fails in such a call in place, so that it gets a copy of its input.
+  [[nodiscard]] static bool is_wrong_in_place(const Call& call, bool blocking) noexcept;
+  [[nodiscard]] static std::vector<std::byte> copy_of_input(const Call& call, const Buffers& buffers);
   static void copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths);
 
   MPI_Comm comm_;
   int under_way_ = 0;
   bool uneven_hosts_ = false;
-  std::vector<std::byte> copy_;
   std::map<std::uint64_t, Lengths> started_;  // MPI reads them until the call is complete
 };
 
