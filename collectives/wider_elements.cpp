@@ -3,13 +3,17 @@
 
 #include "base/machine.hpp"
 #include "base/names.hpp"
+#include "blocks.hpp"
 #include "kernels/kernels.hpp"
+#include "section_list.hpp"
+#include "section_messages.hpp"
 
 #include <chorus/exact_sum.hpp>
 
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace chorus {
@@ -88,6 +92,54 @@ Call widened(Call call, const Conversion& conversion, std::size_t count) noexcep
   return call;
 }
 
+/// The input of a call, a part at a time: of each block the same share, which becomes wider elements.
+class Numbers {
+ public:
+  Numbers(Transport& transport, const Arguments& arguments, const Conversion& conversion)
+      : arguments_(arguments), conversion_(conversion) {
+    const Collective collective = arguments.call.collective;
+    const bool one_each = collective == Collective::reduce_scatter_block || lengths_differ();
+    blocks_ = one_each ? static_cast<std::size_t>(transport.size()) : 1;
+    own_ = one_each ? static_cast<std::size_t>(transport.rank()) : 0;
+    const std::size_t all = arguments.call.count * conversion.parts * (lengths_differ() ? 1 : blocks_);
+    const std::size_t most = machine::wider_at_once / conversion.wide_bytes;
+    parts_ = static_cast<int>(std::max<std::size_t>(1, (all + most - 1) / most));
+  }
+  [[nodiscard]] bool lengths_differ() const { return arguments_.call.collective == Collective::reduce_scatter; }
+  [[nodiscard]] std::size_t blocks() const { return blocks_; }
+  /// The block whose result this rank gets.
+  [[nodiscard]] std::size_t own() const { return own_; }
+  [[nodiscard]] int parts() const { return parts_; }
+  /// How many numbers a part has at most.
+  [[nodiscard]] std::size_t longest_part() const {
+    std::size_t numbers = 0;
+    for (std::size_t block = 0; block < blocks_; ++block) numbers += count(block, 0);
+    return numbers;
+  }
+  /// A part of a block, in bytes.
+  [[nodiscard]] std::size_t begin(std::size_t block, int part) const {
+    return whole(block).offset + parts_of(block).offset(part);
+  }
+  [[nodiscard]] std::size_t count(std::size_t block, int part) const {
+    return parts_of(block).bytes(part) / conversion_.number_bytes;
+  }
+
+ private:
+  [[nodiscard]] Section whole(std::size_t block) const {
+    if (lengths_differ()) return arguments_.in_sections[block];
+    return {block * arguments_.call.bytes(), arguments_.call.bytes()};
+  }
+  [[nodiscard]] Blocks parts_of(std::size_t block) const {
+    return {whole(block).bytes / conversion_.number_bytes, conversion_.number_bytes, parts_};
+  }
+
+  const Arguments& arguments_;
+  const Conversion& conversion_;
+  std::size_t blocks_ = 1;
+  std::size_t own_ = 0;
+  int parts_ = 1;
+};
+
 /// The sum over a single rank, which makes what is no number the same as other sums do.
 void sum_of_one(const Arguments& arguments) {
   const std::span<const std::byte* const> inputs(&arguments.in, 1);
@@ -115,36 +167,39 @@ Problem with_wider_elements(Problem problem) noexcept {
 
 Task<> run_with_wider_elements(const Algorithm& algorithm, Transport& transport, Arguments arguments,
                                int combined_ranks) {
-  const Call& call = arguments.call;
-  const Conversion conversion = conversion_of(call.type);
-  const std::size_t numbers = call.count * conversion.parts;  // of a block
+  const Conversion conversion = conversion_of(arguments.call.type);
   if (transport.size() == 1) {
     if (combined_ranks > 0) sum_of_one(arguments);
     co_return;
   }
-  const int divisor = call.op == ReduceOp::average ? combined_ranks : 1;
-  const std::size_t blocks =
-      call.collective == Collective::reduce_scatter_block ? static_cast<std::size_t>(transport.size()) : 1;
-  const std::size_t most = std::max<std::size_t>(1, machine::wider_at_once / (blocks * conversion.wide_bytes));
-  std::size_t done = 0;
-  do {
-    const std::size_t count = std::min(most, numbers - done);
-    const Scratch wide = transport.scratch(blocks * count * conversion.wide_bytes);
-    for (std::size_t block = 0; block < blocks; ++block) {
-      conversion.widen(wide.data() + block * count * conversion.wide_bytes,
-                       arguments.in + (block * numbers + done) * conversion.number_bytes, count);
+  const Numbers numbers(transport, arguments, conversion);
+  const bool lengths_differ = numbers.lengths_differ();
+  std::optional<InputCopy> copy;  // in place a long result would overwrite what is still to come
+  if (lengths_differ && arguments.in == arguments.out) copy.emplace(transport, arguments);
+  const std::byte* const in = copy ? copy->input().bytes : arguments.in;
+  SectionList blocks(transport, lengths_differ ? numbers.blocks() : 0);
+  const Scratch wide = transport.scratch(numbers.longest_part() * conversion.wide_bytes);
+  std::byte* out = arguments.out;
+  for (int part = 0; part < numbers.parts(); ++part) {
+    std::size_t end = 0;
+    for (std::size_t block = 0; block < numbers.blocks(); ++block) {
+      const std::size_t count = numbers.count(block, part);
+      conversion.widen(wide.data() + end * conversion.wide_bytes, in + numbers.begin(block, part), count);
+      if (lengths_differ) blocks[block] = {end * conversion.wide_bytes, count * conversion.wide_bytes};
+      end += count;
     }
-    const Arguments of_wide{.call = widened(call, conversion, count),
+    const Arguments of_wide{.call = widened(arguments.call, conversion, lengths_differ ? end : end / numbers.blocks()),
                             .in = wide.data(),
                             .out = arguments.out == nullptr ? nullptr : wide.data(),
                             .join = conversion.join,
-                            .function = &exact_sum};
+                            .function = &exact_sum,
+                            .in_sections = blocks};
     co_await algorithm.run(transport, of_wide);
-    if (combined_ranks > 0) {
-      conversion.narrow(arguments.out + done * conversion.number_bytes, wide.data(), count, divisor);
-    }
-    done += count;
-  } while (done < numbers);
+    if (combined_ranks == 0) continue;
+    const std::size_t count = numbers.count(numbers.own(), part);
+    conversion.narrow(out, wide.data(), count, arguments.call.op == ReduceOp::average ? combined_ranks : 1);
+    out += count * conversion.number_bytes;
+  }
 }
 
 }  // namespace chorus

@@ -194,6 +194,16 @@ std::vector<ReduceOp> ops_for(Collective collective, DataType type) {
   return ops;
 }
 
+Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments) {
+  if (now) {
+    begin_now(algorithm, transport, arguments.call);
+    algorithm.now(transport, arguments);
+    finish(transport, arguments);
+  } else {
+    co_await carry_out(algorithm, transport, arguments, false);
+  }
+}
+
 void check_counts(Collective collective, const MatrixCase& matrix_case) {
   for (const Layout& layout : layouts(matrix_case.ranks)) {
     SCOPED_TRACE(layout.name);

@@ -37,6 +37,9 @@ void PrintTo(const MatrixCase& matrix_case, std::ostream* stream);
 /// The operations that `type` has; only `sum`, which then means nothing, where `collective` does not reduce.
 [[nodiscard]] std::vector<ReduceOp> ops_for(Collective collective, DataType type);
 
+/// As a coroutine or, with `now`, without one.
+Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments);
+
 /// Carries out, for float32 and sum: every count, root and layout, in place and not, at changing offsets.
 void check_counts(Collective collective, const MatrixCase& matrix_case);
 /// Every type and operation, at a few counts.

@@ -122,17 +122,6 @@ Arguments arguments_of(const Call& call, const Side& in, Side& out) {
           .out_sections = out.sections};
 }
 
-/// As a coroutine or, with `now`, without one.
-Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments) {
-  if (now) {
-    begin_now(algorithm, transport, arguments.call);
-    algorithm.now(transport, arguments);
-    finish(transport, arguments);
-  } else {
-    co_await carry_out(algorithm, transport, arguments, false);
-  }
-}
-
 /// A rank's buffers hold no more than the tables say, so that AddressSanitizer sees what leaves them.
 Task<> perform(const Algorithm& algorithm, bool now, Transport& transport, const Exchange& exchange) {
   const Side in = exchange.given(transport.rank());
@@ -222,46 +211,6 @@ TEST(SectionsThatDisagree, AreAMismatchWithBothLengths) {
     on_every_rank({.kind = WorldKind::threads, .ranks = 2}, call);
     EXPECT_NE(told.find("12 bytes"), told.npos) << algorithm->name << ": " << told;
     EXPECT_NE(told.find("10"), told.npos) << algorithm->name << ": " << told;
-  }
-}
-
-/// Element i of what rank r contributes is r + i; blocks of several lengths, also none.
-TEST(ReduceScatter, GivesEachRankItsBlock) {
-  for (const WorldKind kind : {WorldKind::simulated, WorldKind::threads}) {
-    for (int ranks = 1; ranks <= 7; ++ranks) {
-      for (const Algorithm* algorithm : algorithms(Collective::reduce_scatter)) {
-        const auto world = make_world({.kind = kind, .ranks = ranks});
-        std::vector<Section> blocks;
-        for (int rank = 0; rank < ranks; ++rank) {
-          const Section last = blocks.empty() ? Section() : blocks.back();
-          blocks.push_back(
-              {last.offset + last.bytes, 4 * static_cast<std::size_t>(rank % 3 == 1 ? 0 : 300 * rank + 1)});
-        }
-        const std::size_t count = (blocks.back().offset + blocks.back().bytes) / 4;
-        const Call call{.collective = Collective::reduce_scatter, .type = DataType::int32, .count = count};
-        if (!algorithm->applies(problem_of(call, world->transport(0)))) continue;
-        world->run([&](Transport& transport) -> Task<> {
-          for (const auto& [in_place, now] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
-            if (now && (kind != WorldKind::threads || algorithm->now == nullptr)) continue;
-            std::vector<std::int32_t> in(count);
-            for (std::size_t i = 0; i < count; ++i) in[i] = transport.rank() + static_cast<std::int32_t>(i);
-            const Section mine = blocks[static_cast<std::size_t>(transport.rank())];
-            std::vector<std::int32_t> out(mine.bytes / 4);
-            auto* const result = reinterpret_cast<std::byte*>(in_place ? in.data() : out.data());
-            const Arguments arguments{.call = call,
-                                      .in = reinterpret_cast<const std::byte*>(in.data()),
-                                      .out = result,
-                                      .in_sections = blocks};
-            co_await carry_out_by(*algorithm, now, transport, arguments);
-            for (std::size_t i = 0; i < out.size(); ++i) {
-              const auto index = static_cast<std::int32_t>(mine.offset / 4 + i);
-              const std::int32_t expected = transport.size() * index + transport.size() * (transport.size() - 1) / 2;
-              if ((in_place ? in : out)[i] != expected) throw std::runtime_error("a wrong result");
-            }
-          }
-        });
-      }
-    }
   }
 }
 
