@@ -70,15 +70,17 @@ struct Op {
   }
 };
 
-/// Memory of which each piece is registered or not, by chance.
+/// Whether the next piece of memory is registered.
+inline std::mt19937 memory_coin;
+
+/// Memory of which each piece is registered or not, by `memory_coin`.
 template <class T>
 struct DrawnAllocator {
   using value_type = T;
 
   T* allocate(std::size_t count) {
-    static std::mt19937 coin(std::random_device{}());
     const std::size_t bytes = std::max(count * sizeof(T), std::size_t{16} << 10U);  // none shorter is registered
-    void* const data = coin() % 2 == 0 ? chorus::allocate(bytes) : std::malloc(bytes);
+    void* const data = memory_coin() % 2 == 0 ? chorus::allocate(bytes) : std::malloc(bytes);
     if (data == nullptr) throw std::bad_alloc();
     return static_cast<T*>(data);
   }
