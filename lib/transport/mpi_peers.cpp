@@ -6,6 +6,7 @@
 #include "transport/launch_line.hpp"
 #include "transport/mpi_endpoints.hpp"
 #include "transport/mpi_runtime.hpp"
+#include "transport/notice.hpp"
 #include "transport/shared_group.hpp"
 #include "transport/site.hpp"
 
@@ -75,16 +76,6 @@ bool is_first_of_all(const Transport& transport) {
   return transport.size() == Environment::world_size() && !known.test_and_set();
 }
 
-/// What ranks that do not share memory tell each other out of turn.
-struct Notice {
-  enum class Kind : std::uint8_t { failure, question, answer, end };
-  Kind kind = Kind::failure;  ///< a failure, whether the other waits, too, or that `rank` has ended after `calls`
-  std::int32_t rank = 0;
-  std::uint64_t calls = 0;
-  ErrorCode code = ErrorCode::broken;
-  std::array<char, failure_text_bytes> text{};
-};
-
 }  // namespace
 
 MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transport) {
@@ -128,7 +119,7 @@ void MpiPeers::call_roll() {
   silent_ = elsewhere();
   if (silent_.empty()) return;
   const Notice question{.kind = Notice::Kind::question, .rank = transport_.rank()};
-  transport_.notify(bytes_of(question).first(offsetof(Notice, text)), silent_);
+  transport_.notify(question.message(), silent_);
 }
 
 Task<Settings> MpiPeers::agree_on_settings(Transport& transport) {
@@ -238,8 +229,7 @@ std::string MpiPeers::describe(int rank) const {
 void MpiPeers::tell(const Failure& failure) noexcept {
   Notice notice{.rank = failure.rank, .code = failure.code};
   put_text(notice.text, failure.text);
-  const std::size_t length = strnlen(notice.text.data(), notice.text.size());
-  transport_.notify(bytes_of(notice).first(offsetof(Notice, text) + length), elsewhere());
+  transport_.notify(notice.message(), elsewhere());
 }
 
 void MpiPeers::advance() { transport_.advance(); }
@@ -247,14 +237,13 @@ void MpiPeers::advance() { transport_.advance(); }
 std::optional<detail::Peers::Failure> MpiPeers::told() {
   for (Notice notice; transport_.notified(writable_bytes_of(notice)); notice = {}) {
     if (notice.kind == Notice::Kind::failure) {
-      return Failure{notice.rank, notice.code,
-                     std::string(notice.text.data(), strnlen(notice.text.data(), notice.text.size()))};
+      return Failure{notice.rank, notice.code, std::string(notice.text.data(), notice.text_length())};
     }
     if (notice.kind == Notice::Kind::end) {
       ended_ = Ended{notice.rank, notice.calls};
     } else if (notice.kind == Notice::Kind::question) {
       const Notice answer{.kind = Notice::Kind::answer, .rank = transport_.rank()};
-      transport_.notify(bytes_of(answer).first(offsetof(Notice, text)), std::array{notice.rank});
+      transport_.notify(answer.message(), std::array{notice.rank});
     } else {
       std::erase(silent_, notice.rank);
     }
@@ -275,7 +264,7 @@ void MpiPeers::end_calls(std::uint64_t calls) noexcept {
     if (is_elsewhere(previous) && !ended_) transport_.await_farewell(previous);
     const Ended last = ended_ && ended_->calls < calls ? *ended_ : Ended{transport_.rank(), calls};
     const Notice notice{.kind = Notice::Kind::end, .rank = last.rank, .calls = last.calls};
-    if (is_elsewhere(next)) transport_.say_farewell(bytes_of(notice).first(offsetof(Notice, text)), next);
+    if (is_elsewhere(next)) transport_.say_farewell(notice.message(), next);
   } catch (const std::exception&) {
     transport_.retire();
   }

