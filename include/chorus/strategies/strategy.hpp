@@ -314,7 +314,9 @@ auto ReplicaContext::all_gather(const T& value, int axis, const CommunicationOpt
   const auto gather = [axis, &options](Strategy& strategy, const PerReplica<T>& values) {
     return strategy.gather_for("ReplicaContext::all_gather", values, axis, options);
   };
-  return merge_at({"merge_call", where, options.timeout}, gather, std::tuple<T>(value));
+  std::string arguments = "axis " + std::to_string(axis);
+  return merge_at({.what = "all_gather", .where = where, .timeout = options.timeout, .arguments = std::move(arguments)},
+                  gather, std::tuple<T>(value));
 }
 
 template <class Function, class... Args>

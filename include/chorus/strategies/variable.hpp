@@ -45,7 +45,7 @@ class Variable {
   explicit Variable(T initial, VariableOptions options = {}) {
     const auto mine = std::make_shared<State>(State{{std::move(options), data_type_of<ScalarOf<T>>()}, {}, {}});
     const TensorRef tensor = tensor_ref(initial);
-    state_ = std::static_pointer_cast<State>(mine->core.object_of_first(tensor, mine));
+    state_ = std::static_pointer_cast<State>(mine->core.object_of_first(tensor, typeid(T), mine));
     if (state_ == mine) {
       mine->core.agree(tensor);
       mine->components.assign(static_cast<std::size_t>(mine->core.components()), initial);
@@ -54,7 +54,7 @@ class Variable {
                                 return std::ranges::any_of(own, [&](const T& each) { return &each == component; });
                               }});
     }
-    std::ignore = mine->core.object_of_first(tensor, nullptr);  // the others have it, and it has its value
+    std::ignore = mine->core.object_of_first(tensor, typeid(T), nullptr);  // the others have it, and it has its value
   }
   /// The same with what `initialize()` gives; it is called everywhere, as it may use random numbers that follow.
   template <std::invocable Initialize>
@@ -293,16 +293,16 @@ T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
   return reduce(op, variable.value());
 }
 
-namespace detail {
-/// update(args...) here, or where this is a replica once for all of them, which all call.
 template <class Update, class... Args>
-auto update_for_all(const Update& update, const CallSite& where, Args&&... args) {
+auto StrategyExtended::update_for_all(const StrategyCall& call, const ReplicaGroup::Use& use, std::string arguments,
+                                      const Update& update, Args&&... args) {
   ReplicaContext* const replica = current_context().replica;
   if (replica == nullptr) return update(args...);
-  return replica->merge_call([&](Strategy&, const auto&... merged) { return update(merged...); },
-                             std::tuple<std::decay_t<Args>...>(args...), where);
+  group_->come_to(replica->local_replica(), call);
+  const auto update_all = [&](Strategy&, const auto&... merged) { return update(merged...); };
+  return replica->merge_at({.what = call.name(), .in_call = true, .use = use, .arguments = std::move(arguments)},
+                           update_all, std::tuple<std::decay_t<Args>...>(args...));
 }
-}  // namespace detail
 
 template <class Call>
 auto StrategyExtended::update_each(std::size_t components, const Call& call) const {
@@ -329,8 +329,8 @@ auto StrategyExtended::update(const Variable<T>& variable, Function&& function, 
       return std::invoke(function, variable.components()[static_cast<std::size_t>(i)], detail::component_of(all, i)...);
     });
   };
-  return detail::update_for_all(update_components, CallSite{.file = "StrategyExtended::update"},
-                                std::forward<Args>(args)...);
+  return update_for_all({.function = StrategyFunction::update, .variable = variable.number()}, detail::use_of(function),
+                        {}, update_components, std::forward<Args>(args)...);
 }
 
 template <Leaf... T>
@@ -349,8 +349,10 @@ auto StrategyExtended::update_non_slot(const NonSlotDevices& where, Function&& f
     return update_each(places,
                        [&]([[maybe_unused]] int i) { return std::invoke(function, detail::component_of(all, i)...); });
   };
-  return detail::update_for_all(update_places, CallSite{.file = "StrategyExtended::update_non_slot"},
-                                std::forward<Args>(args)...);
+  std::string devices;
+  for (const Device& each : where.devices) devices += (devices.empty() ? "" : ", ") + each.name();
+  return update_for_all({.function = StrategyFunction::update_non_slot}, detail::use_of(function), std::move(devices),
+                        update_places, std::forward<Args>(args)...);
 }
 
 template <Leaf T>

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 
 namespace chorus::detail {
 
@@ -40,10 +41,10 @@ class CHORUS_API VariableCore {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
   /// Gives every worker worker 0's `initial`, of a variable that is the same everywhere but for its value, and every
-  /// replica of the worker the same object `made`, where replicas make it.
+  /// replica of the worker the first one's `object`, which stands for a variable of `type`, where replicas make it.
   /// Throws   Error{mismatch} on every worker or replica where they make different variables.
   void agree(const TensorRef& initial);
-  [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial,
+  [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial, const std::type_info& type,
                                                       const std::shared_ptr<void>& object) const;
 
   /// Where this thread stands: outside of the replicas, in one of them, or updating one's component.
