@@ -129,6 +129,14 @@ class CHORUS_API Strategy {
   [[nodiscard]] auto gather(const PerReplica<T>& value, int axis) {
     return gather_for("Strategy::gather", value, axis, {});
   }
+  /// The components of all replicas, as of a PerReplica.
+  template <Structure T>
+  [[nodiscard]] auto gather(const Mirrored<T>& value, int axis) {
+    return gather(PerReplica<T>(value.layout(), {value.values().begin(), value.values().end()}), axis);
+  }
+  /// What the replicas read of it, as of a PerReplica.
+  template <Leaf T>
+  [[nodiscard]] auto gather(const Variable<T>& variable, int axis);
   /// Of tuples, vectors and maps that hold DistributedValues: as of the PerReplica of what they are on each replica.
   template <detail::HoldsDistributedValues T>
   [[nodiscard]] auto gather(const T& value, int axis) {

@@ -293,6 +293,17 @@ T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
   return reduce(op, variable.value());
 }
 
+template <Leaf T>
+auto Strategy::gather(const Variable<T>& variable, int axis) {
+  check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
+  if (&variable.strategy() != this)
+    extended_->reject_variable("Strategy::gather", variable.name(), variable.strategy());
+  const auto& own = variable.components();
+  std::vector<T> of_replicas(own.begin(), own.end());
+  of_replicas.resize(static_cast<std::size_t>(layout().local_replicas), of_replicas.front());
+  return gather(PerReplica(layout(), std::move(of_replicas)), axis);
+}
+
 template <class Update, class... Args>
 auto StrategyExtended::update_for_all(const StrategyCall& call, const ReplicaGroup::Use& use, std::string arguments,
                                       const Update& update, Args&&... args) {
