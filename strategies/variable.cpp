@@ -227,7 +227,7 @@ void VariableCore::aggregate(const SlicesRef& slices, VariableWrite how) const {
 }
 
 void VariableCore::meet_where_shared() const {
-  if (components_ == strategy_->layout().local_replicas) return;
+  if (!shared()) return;
   strategy_->extended().group().meet(current_context().replica->local_replica(), {writing, {}});
 }
 
@@ -309,18 +309,33 @@ void VariableCore::read(const ReplicaTensors& components) const {
                     "join them: make it with one, or read it in the replicas",
                     where("Variable::value")));
   }
+  aggregate_all(components, {.function = StrategyFunction::read_variable, .variable = number_});
+}
+
+void VariableCore::join(const ReplicaTensors& values, VariableWrite how) const {
+  if (options_.aggregation == VariableAggregation::none) {
+    throw Error(
+        ErrorCode::wrong_context,
+        fmt::format("{}: {} replicas have one component, and there is no aggregation to join their values: make the "
+                    "variable with one, or give one value for all",
+                    where(name(how)), values.size()));
+  }
+  aggregate_all(values, {.function = StrategyFunction::write_variable, .variable = number_, .write = how});
+}
+
+void VariableCore::aggregate_all(const ReplicaTensors& values, const StrategyCall& call) const {
   StrategyExtended& extended = strategy_->extended();
   ReplicaGroup& group = extended.group();
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   group.together([&] {
-    group.announce({.function = StrategyFunction::read_variable, .variable = number_});
+    group.announce(call);
     if (!of_first) {
-      extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
+      extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&values, 1),
                                                uncompressed(extended.communication_options()));
-      const bool waits_for_nobody = components.front().bytes() == 0 && group.workers() != nullptr;
+      const bool waits_for_nobody = values.front().bytes() == 0 && group.workers() != nullptr;
       if (waits_for_nobody) barrier(*group.workers(), {.timeout = extended.communication_options().timeout});
     } else {
-      broadcast_of_first(group, components.front(), extended.communication_options());
+      broadcast_of_first(group, values.front(), extended.communication_options());
     }
   });
 }

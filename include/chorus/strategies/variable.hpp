@@ -78,9 +78,7 @@ class Variable {
     const auto access = core().access("Variable::value");
     if (access.side != Side::cross || !core().on_read()) return component(access.component);
     Components components = state_->components;
-    ReplicaTensors tensors;
-    for (T& each : components) tensors.push_back(tensor_ref(each));
-    core().read(tensors);
+    core().read(tensors_of(components));
     state_->read = std::move(components.front());
     return *state_->read;
   }
@@ -99,7 +97,10 @@ class Variable {
   }
   void assign_add(T value) const { add(std::move(value), 1); }
   void assign_sub(T value) const { add(std::move(value), -1); }
-  /// Each replica's component gets its own value. Outside of the replicas.
+  /// Each replica's component gets its own value; one component for all replicas what the aggregation makes of their
+  /// values. Outside of the replicas.
+  /// Throws   Error{wrong_context} in a replica, and where one component is for several replicas and the aggregation is
+  ///          none.
   void assign(const PerReplica<T>& values) const {
     write_own(VariableWrite::assign, values, [](T& component, const T& given) { component = given; });
   }
@@ -191,6 +192,12 @@ class Variable {
   [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
+  template <class Values>
+  [[nodiscard]] static ReplicaTensors tensors_of(Values&& values) {
+    ReplicaTensors tensors;
+    for (T& each : values) tensors.push_back(tensor_ref(each));
+    return tensors;
+  }
   template <class Function>
   void update(const detail::VariableCore::Access& access, const Function& function) const {
     if (access.side == Side::cross) {
@@ -276,12 +283,14 @@ class Variable {
     if (together) core().meet_where_shared();
   }
 
-  /// `apply(component, value)` to each component with the value of its own replica. Outside of the replicas.
+  /// `apply(component, value)` to each component with the value of its own replica, or what they are joined to. Outside
+  /// of the replicas.
   template <class Apply>
   void write_own(VariableWrite how, const PerReplica<T>& values, const Apply& apply) const {
     core().check_outside(chorus::name(how));
-    const PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
+    PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
     for (const T& each : given.values()) check_shape(chorus::name(how), each);
+    if (core().shared()) core().join(tensors_of(given.values()), how);
     for (int i = 0; i < core().components(); ++i) apply(component(i), given[static_cast<std::size_t>(i)]);
   }
 
