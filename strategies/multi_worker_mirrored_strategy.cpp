@@ -33,7 +33,7 @@ void meet(const Communicator& ranks, const CommunicationOptions& options) {
 
 StrategyParts parts_of(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup setup) {
   if (setup.devices.empty()) setup.devices = {local_devices().front()};
-  setup.devices = usable(std::move(setup.devices));
+  setup.devices = usable(setup.devices);
   meet(ranks, setup.communication_options);
   const bool as_ranks = !setup.cluster_resolver;
   if (as_ranks) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(ranks);
