@@ -27,9 +27,12 @@ namespace {
 
 constexpr std::size_t most_dimensions = 16;
 
-/// What the workers tell each other before they gather: the shape that the first of their replicas has, how long the
-/// tensors of all of them are together, and a replica whose shape does not go together with the first one's.
+/// What the workers tell each other before they gather: what their elements are, the shape that the first of their
+/// replicas has, how long the tensors of all of them are together, and a replica whose shape does not go together with
+/// the first one's.
 struct Offer {
+  DataType type = DataType::float32;
+  StorageOrder order = StorageOrder::row_major;
   std::size_t dimensions = 0;
   std::array<std::size_t, most_dimensions> shape{};
   std::size_t length = 0;  ///< along the axis, of all replicas
@@ -90,11 +93,12 @@ std::vector<std::size_t> dimensions_of(const detail::Gathering& gathering, int a
 }
 
 Offer offer_of(const ReplicaTensors& components, std::size_t axis) {
-  Offer offer{.dimensions = components.front().shape.size()};
-  std::ranges::copy(components.front().shape, offer.shape.begin());
+  const TensorRef& first = components.front();
+  Offer offer{.type = first.type, .order = first.order, .dimensions = first.shape.size()};
+  std::ranges::copy(first.shape, offer.shape.begin());
   for (const TensorRef& component : components) {
     offer.length += component.shape[axis];
-    if (offer.other != 0 || go_together(components.front().shape, component.shape, axis)) continue;
+    if (offer.other != 0 || go_together(first.shape, component.shape, axis)) continue;
     offer.other = static_cast<std::size_t>(&component - components.data());
     std::ranges::copy(component.shape, offer.other_shape.begin());
   }
@@ -162,6 +166,25 @@ struct Agreed {
   std::vector<Offer> offers = {};
 };
 
+/// To be told from those of `other`.
+std::string elements_of(const Offer& offer, const Offer& other) {
+  if (offer.type != other.type) return fmt::format("{} elements", name(offer.type));
+  return fmt::format("{} tensors", offer.order == StorageOrder::row_major ? "row-major" : "column-major");
+}
+
+/// Throws   Error{mismatch} where the elements differ: the same on all workers.
+void check_elements(const std::vector<Offer>& offers, const std::string& function) {
+  const Offer& first = offers.front();
+  for (std::size_t worker = 1; worker < offers.size(); ++worker) {
+    const Offer& other = offers[worker];
+    const bool same_order = other.order == first.order || first.dimensions < 2;
+    if (other.type == first.type && same_order) continue;
+    throw Error(ErrorCode::mismatch,
+                fmt::format("{}: worker 0 gives {}, worker {} {}: give tensors of one type on every worker", function,
+                            elements_of(first, other), worker, elements_of(other, first)));
+  }
+}
+
 /// Throws   Error{invalid_argument} where the shapes do not go together: the same on all workers.
 Shape joined_shape(const std::vector<Offer>& offers, std::size_t along, std::size_t replicas_of_each,
                    const std::string& function) {
@@ -184,6 +207,7 @@ std::vector<Agreed> agreed_on(const detail::Gathering& gathering, std::span<cons
   for (std::size_t leaf = 0; leaf < along.size(); ++leaf) {
     std::vector<Offer> all = offers.of(leaf);
     const std::size_t replicas_of_each = gathering.parts[leaf].components.size();
+    check_elements(all, function_of(gathering, leaf));
     Shape whole = joined_shape(all, along[leaf], replicas_of_each, function_of(gathering, leaf));
     agreed.push_back({along[leaf], std::move(whole), std::move(all)});
   }

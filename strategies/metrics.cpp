@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace chorus {
 
 Tally::Tally(const std::string& name)
@@ -14,10 +16,11 @@ Tally::Tally(const std::string& name)
 
 void Tally::add(double amount) {
   const StrategyContext& context = current_context();
-  if (context.replica != nullptr || context.update_replica)
-    sum_.assign_add(amount);
-  else if (sum_.strategy().layout().worker == 0)
-    sum_.components().front() += amount;
+  if (context.replica != nullptr || context.update_replica) return sum_.assign_add(amount);
+  bool adds = sum_.strategy().layout().worker == 0;  // the first component alone
+  sum_.update([&](double& component) {
+    if (std::exchange(adds, false)) component += amount;
+  });
 }
 
 double Mean::result() const {

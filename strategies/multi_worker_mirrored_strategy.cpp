@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 
+#include "usable_devices.hpp"
+
 #include <chorus/barrier.hpp>
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/mpi_cluster_resolver.hpp>
@@ -31,6 +33,7 @@ void meet(const Communicator& ranks, const CommunicationOptions& options) {
 
 StrategyParts parts_of(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup setup) {
   if (setup.devices.empty()) setup.devices = {local_devices().front()};
+  setup.devices = usable(setup.devices);
   meet(ranks, setup.communication_options);
   const bool as_ranks = !setup.cluster_resolver;
   if (as_ranks) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(ranks);

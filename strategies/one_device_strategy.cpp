@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/one_device_strategy.hpp>
 
+#include "usable_devices.hpp"
+
 #include <chorus/strategies/extended.hpp>
 
 #include <utility>
 
 namespace chorus {
-namespace {
-
-/// Throws where this process may not run there.
-Device usable(Device device) {
-  const ThreadBinding tried(device);
-  return device;
-}
-
-}  // namespace
 
 OneDeviceStrategy::OneDeviceStrategy(Device device)
     : Strategy(std::make_unique<StrategyExtended>(
-          StrategyParts{.name = "one device", .worker_devices = {usable(std::move(device))}})) {}
+          StrategyParts{.name = "one device", .worker_devices = usable({std::move(device)})})) {}
 
 }  // namespace chorus

@@ -7,6 +7,7 @@
 
 #include <chorus/allgather.hpp>
 #include <chorus/barrier.hpp>
+#include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
 #include <chorus/thread_communicators.hpp>
 
@@ -29,6 +30,8 @@ struct Visit {
   CallSite where;
   const void* brought;
   std::uint32_t call;  ///< StrategyCall::kind where it is a part of one
+  ReplicaGroup::Use use;
+  std::uint64_t arguments;  ///< their hash
 
   [[nodiscard]] bool same_line(const Visit& other) const {
     return where.line == other.where.line && std::string_view(where.file) == other.where.file;
@@ -45,6 +48,16 @@ struct Visit {
     return fmt::format("{} at {}:{}{}", what, where.file, where.line, column);
   }
 };
+
+bool same(const std::type_info* left, const std::type_info* right) noexcept {
+  return left == right || (left != nullptr && right != nullptr && *left == *right);
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  detail::Fnv1a hash;
+  hash.add(text);
+  return hash.value();
+}
 
 std::string text_of(const std::exception_ptr& error) {
   try {
@@ -301,7 +314,7 @@ void ReplicaGroup::reject_missing(std::chrono::nanoseconds waited) const {
 std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& place, const void* brought) const {
   if (state_->alone()) return {brought};
   const std::uint32_t call = place.in_call ? state_->places.call_of(local_replica) : 0;
-  const Visit mine{place.what, place.where, brought, call};
+  const Visit mine{place.what, place.where, brought, call, place.use, hash_of(place.arguments)};
   std::vector<Visit> visits(state_->devices.size());
   try {
     state_->places.stand(local_replica, place.what, call);
@@ -315,14 +328,34 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
     throw;
   }
   std::vector<const void*> all;
+  const Visit& first = visits.front();
   for (const Visit& visit : visits) {
-    if (!visit.same_place(visits.front())) {
-      reject_places(state_->layout, visits.front().place(visit), static_cast<std::size_t>(&visit - visits.data()),
-                    visit.place(visits.front()));
+    const auto replica = static_cast<std::size_t>(&visit - visits.data());
+    if (!visit.same_place(first)) reject_places(state_->layout, first.place(visit), replica, visit.place(first));
+    if (visit.use != first.use) reject_uses(state_->layout, first.place(visit), first.use, replica, visit.use);
+    if (visit.arguments != first.arguments) {
+      const std::vector<std::string> texts = tell(local_replica, place.arguments);
+      reject_arguments(state_->layout, first.place(visit), texts.front(), replica, texts[replica]);
     }
     all.push_back(visit.brought);
   }
   return all;
+}
+
+std::vector<std::string> ReplicaGroup::tell(int local_replica, const std::string& text) const {
+  std::array<char, 128> mine{};
+  std::ranges::copy(text.substr(0, mine.size() - 1), mine.begin());
+  std::vector<std::array<char, 128>> all(state_->devices.size());
+  collectively([&] { allgather(local(local_replica), std::span(&mine, 1), all, {.timeout = state_->timeout}); });
+  std::vector<std::string> texts;
+  for (const std::array<char, 128>& each : all) texts.emplace_back(each.data());
+  return texts;
+}
+
+bool ReplicaGroup::Use::same_types(const Use& other) const noexcept { return same(types, other.types); }
+
+bool ReplicaGroup::Use::operator==(const Use& other) const noexcept {
+  return same_types(other) && same(function, other.function) && code == other.code;
 }
 
 ReplicaGroup::Reading::Reading(const ReplicaGroup& group) : readers_(group.state_->readers) {

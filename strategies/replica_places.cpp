@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replica_places.hpp"
 
+#include "type_text.hpp"
+
 #include <chorus/error.hpp>
 #include <chorus/strategies/strategy_call.hpp>
 
@@ -9,6 +11,30 @@
 #include <algorithm>
 
 namespace chorus {
+namespace {
+
+/// The types, where they are the same as those of `other` the function.
+std::string text_of(const ReplicaGroup::Use& one, const ReplicaGroup::Use& other) {
+  const std::type_info* const type = one.same_types(other) ? one.function : one.types;
+  if (type == nullptr) return "none";
+  return type_text(*type) + (type == one.function && one.code != nullptr ? fmt::format(" at {}", one.code) : "");
+}
+
+struct Difference {
+  const std::string& place;
+  const char* what;
+};
+
+[[noreturn]] void reject_different(const ReplicaLayout& layout, const Difference& in, const std::string& first,
+                                   std::size_t local_replica, const std::string& other) {
+  throw Error(ErrorCode::mismatch,
+              fmt::format("Strategy::run: the replicas have come to {} with different {}: replica {} with {}, replica "
+                          "{} with {}: give the same in every replica",
+                          in.place, in.what, layout.first_replica(), first,
+                          layout.first_replica() + static_cast<int>(local_replica), other));
+}
+
+}  // namespace
 
 std::string ReplicaPlaces::Standing::text() const {
   if (const std::uint32_t kind = call.load(std::memory_order_relaxed); kind != 0) {
@@ -74,6 +100,17 @@ void reject_places(const ReplicaLayout& layout, const std::string& first, std::s
           "Strategy::run: the replicas have come to different places: replica {} to {}, replica {} to {}: make the "
           "same calls in every replica",
           layout.first_replica(), first, layout.first_replica() + static_cast<int>(local_replica), other));
+}
+
+void reject_uses(const ReplicaLayout& layout, const std::string& place, const ReplicaGroup::Use& first,
+                 std::size_t local_replica, const ReplicaGroup::Use& other) {
+  const char* const what = first.same_types(other) ? "functions" : "types";
+  reject_different(layout, {place, what}, text_of(first, other), local_replica, text_of(other, first));
+}
+
+void reject_arguments(const ReplicaLayout& layout, const std::string& place, const std::string& first,
+                      std::size_t local_replica, const std::string& other) {
+  reject_different(layout, {place, "arguments"}, first, local_replica, other);
 }
 
 }  // namespace chorus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/strategies/replica_group.hpp>
 #include <chorus/strategies/values.hpp>
 
 #include <atomic>
@@ -50,5 +51,10 @@ class ReplicaPlaces {
 /// Throws Error{mismatch}: the first replica has come to `first`, and another, `local_replica`, to `other`.
 [[noreturn]] void reject_places(const ReplicaLayout& layout, const std::string& first, std::size_t local_replica,
                                 const std::string& other);
+/// The same of replicas that have come to `place` for different uses, or with different arguments.
+[[noreturn]] void reject_uses(const ReplicaLayout& layout, const std::string& place, const ReplicaGroup::Use& first,
+                              std::size_t local_replica, const ReplicaGroup::Use& other);
+[[noreturn]] void reject_arguments(const ReplicaLayout& layout, const std::string& place, const std::string& first,
+                                   std::size_t local_replica, const std::string& other);
 
 }  // namespace chorus

@@ -33,6 +33,8 @@ constexpr std::array names{"no call",
                            "CheckpointManager::save",
                            "CheckpointManager::steps",
                            "apply_gradients",
+                           "StrategyExtended::update",
+                           "StrategyExtended::update_non_slot",
                            "MultiWorkerMirroredStrategy"};
 constexpr std::array write_names{"Variable::assign",        "Variable::assign_add",  "Variable::assign_sub",
                                  "Variable::scatter_add",   "Variable::scatter_sub", "Variable::scatter_mul",
@@ -57,6 +59,7 @@ std::string text_of_variable(StrategyFunction function, std::uint32_t way, const
     return fmt::format("apply_gradients to {}{}", variable,
                        way != 0 ? fmt::format(" (clipping {:02x})", way) : std::string());
   }
+  if (function == StrategyFunction::update) return fmt::format("StrategyExtended::update of {}", variable);
   const bool writes = way != 0 && way <= write_names.size();
   return fmt::format("{} of {}", writes ? write_names.at(way - 1) : "Variable::value", variable);
 }
@@ -65,7 +68,7 @@ std::string text_of(std::uint32_t number) {
   const auto function = static_cast<StrategyFunction>(bits(number, 0, op_at));
   const bool of_variable = function == StrategyFunction::read_variable ||
                            function == StrategyFunction::write_variable ||
-                           function == StrategyFunction::apply_gradients;
+                           function == StrategyFunction::apply_gradients || function == StrategyFunction::update;
   if (of_variable) {
     return text_of_variable(function, bits(number, dimensions_at, checksum_at),
                             detail::name_of_variable(number >> checksum_at));

@@ -4,6 +4,7 @@
 #include "cross_device_ops/reduction.hpp"
 #include "other_strategy.hpp"
 #include "sparse/slices_reduction.hpp"
+#include "type_text.hpp"
 #include "variable_description.hpp"
 #include "variable_numbers.hpp"
 
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <typeinfo>
 
 namespace chorus {
 
@@ -38,6 +40,27 @@ struct Making {
   VariableDescription description;
   std::uint32_t number = 0;  ///< that it would give to it
 };
+
+/// What a replica makes.
+struct Made {
+  VariableDescription description;
+  const std::type_info* type = nullptr;
+
+  [[nodiscard]] bool same(const Made& other) const { return description == other.description && *type == *other.type; }
+};
+
+/// Throws Error{mismatch}, which says in what they differ.
+[[noreturn]] void reject_made(const Maker& first_maker, const Made& first, const Maker& other_maker,
+                              const Made& other) {
+  if (!(first.description == other.description)) {
+    reject_different(first_maker, first.description, other_maker, other.description);
+  }
+  throw Error(ErrorCode::mismatch,
+              fmt::format("Variable: {} {} makes \"{}\" as a {}, {} {} as a {}: make variables of the same type in "
+                          "every replica",
+                          first_maker.who, first_maker.number, first.description.name.data(), type_text(*first.type),
+                          other_maker.who, other_maker.number, type_text(*other.type)));
+}
 
 /// A variable is what it is: its values are not rounded on their way.
 CommunicationOptions uncompressed(CommunicationOptions options) {
@@ -108,33 +131,32 @@ void VariableCore::agree_with_workers(const TensorRef& initial) {
   });
 }
 
-std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial,
+std::shared_ptr<void> VariableCore::object_of_first(const TensorRef& initial, const std::type_info& type,
                                                     const std::shared_ptr<void>& object) const {
   const ReplicaContext* const replica = current_context().replica;
   if (replica == nullptr) return object;
   struct Brought {
-    VariableDescription description;
+    Made made;
     const std::shared_ptr<void>& object;
-  } const brought{VariableDescription(options_, initial), object};
+  } const brought{{VariableDescription(options_, initial), &type}, object};
   const std::vector<const void*> all =
       strategy_->extended().group().meet(replica->local_replica(), {making, {}}, &brought);
-  VariableDescription first;
+  Made first;
   std::shared_ptr<void> first_object;
   std::optional<std::size_t> different;
-  VariableDescription other;
+  Made other;
   {
     const ReplicaGroup::Reading reading(strategy_->extended().group());
-    first = static_cast<const Brought*>(all.front())->description;
+    first = static_cast<const Brought*>(all.front())->made;
     first_object = static_cast<const Brought*>(all.front())->object;
     for (std::size_t number = 1; number < all.size() && !different; ++number) {
-      if (static_cast<const Brought*>(all[number])->description == first) continue;
-      different = number;
-      other = static_cast<const Brought*>(all[number])->description;
+      other = static_cast<const Brought*>(all[number])->made;
+      if (!other.same(first)) different = number;
     }
   }
   strategy_->extended().group().meet(replica->local_replica(), {making, {}});
   const auto first_replica = static_cast<std::size_t>(strategy_->layout().first_replica());
-  if (different) reject_different({"replica", first_replica}, first, {"replica", first_replica + *different}, other);
+  if (different) reject_made({"replica", first_replica}, first, {"replica", first_replica + *different}, other);
   return first_object;
 }
 
@@ -205,7 +227,7 @@ void VariableCore::aggregate(const SlicesRef& slices, VariableWrite how) const {
 }
 
 void VariableCore::meet_where_shared() const {
-  if (components_ == strategy_->layout().local_replicas) return;
+  if (!shared()) return;
   strategy_->extended().group().meet(current_context().replica->local_replica(), {writing, {}});
 }
 
@@ -287,18 +309,33 @@ void VariableCore::read(const ReplicaTensors& components) const {
                     "join them: make it with one, or read it in the replicas",
                     where("Variable::value")));
   }
+  aggregate_all(components, {.function = StrategyFunction::read_variable, .variable = number_});
+}
+
+void VariableCore::join(const ReplicaTensors& values, VariableWrite how) const {
+  if (options_.aggregation == VariableAggregation::none) {
+    throw Error(
+        ErrorCode::wrong_context,
+        fmt::format("{}: {} replicas have one component, and there is no aggregation to join their values: make the "
+                    "variable with one, or give one value for all",
+                    where(name(how)), values.size()));
+  }
+  aggregate_all(values, {.function = StrategyFunction::write_variable, .variable = number_, .write = how});
+}
+
+void VariableCore::aggregate_all(const ReplicaTensors& values, const StrategyCall& call) const {
   StrategyExtended& extended = strategy_->extended();
   ReplicaGroup& group = extended.group();
   const bool of_first = options_.aggregation == VariableAggregation::only_first_replica;
   group.together([&] {
-    group.announce({.function = StrategyFunction::read_variable, .variable = number_});
+    group.announce(call);
     if (!of_first) {
-      extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&components, 1),
+      extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&values, 1),
                                                uncompressed(extended.communication_options()));
-      const bool waits_for_nobody = components.front().bytes() == 0 && group.workers() != nullptr;
+      const bool waits_for_nobody = values.front().bytes() == 0 && group.workers() != nullptr;
       if (waits_for_nobody) barrier(*group.workers(), {.timeout = extended.communication_options().timeout});
     } else {
-      broadcast_of_first(group, components.front(), extended.communication_options());
+      broadcast_of_first(group, values.front(), extended.communication_options());
     }
   });
 }

@@ -32,6 +32,7 @@ packages = {
     "Eigen/": ["examples/", "include/chorus/interop/", "tests/"],
     "unsupported/Eigen/": ["include/chorus/interop/", "tests/"],
     "zlib.h": ["strategies/", "examples/"],
+    "cxxabi.h": ["strategies/type_text.cpp"],
     "gtest/": ["tests/"],
     "gmock/": ["tests/"],
 }

@@ -110,14 +110,17 @@ class CHORUS_API StrategyExtended {
   /// the cross-replica context of this strategy. Returns what it has returned, a std::vector in the order of the
   /// components; nothing where it returns nothing.
   /// Throws   Error{invalid_argument} where `variable` belongs to another strategy, or a DistributedValues has not one
-  ///          component for each local replica; Error{wrong_context} in the scope of another strategy.
+  ///          component for each local replica; Error{wrong_context} in the scope of another strategy;
+  ///          Error{mismatch} on every replica where they update different variables, by different functions or with
+  ///          arguments of different types.
   template <Leaf T, class Function, class... Args>
   auto update(const Variable<T>& variable, Function&& function, Args&&... args);
   /// Where something is kept that belongs to several variables, such as an optimizer's count of steps.
   template <Leaf... T>
   [[nodiscard]] NonSlotDevices non_slot_devices(const Variable<T>&... variables) const;
   /// Calls `function(args...)` once for each of the devices `where`, as update does for each component.
-  /// Throws   Error{invalid_argument} where they are not this strategy's; else as update.
+  /// Throws   Error{invalid_argument} where they are not this strategy's; else as update, also where replicas give
+  ///          different devices.
   template <class Function, class... Args>
   auto update_non_slot(const NonSlotDevices& where, Function&& function, Args&&... args);
   /// What Strategy::run does.
@@ -180,6 +183,11 @@ class CHORUS_API StrategyExtended {
     [[maybe_unused]] const auto check = [&](std::size_t components) { check_components(components, function); };
     (detail::for_each_distributed(args, check), ...);
   }
+  /// update(args...) here, or, where this is a replica, once for all of them, which all make `call` for the same `use`
+  /// with the same `arguments`.
+  template <class Update, class... Args>
+  auto update_for_all(const StrategyCall& call, const ReplicaGroup::Use& use, std::string arguments,
+                      const Update& update, Args&&... args);
   /// That of the function of an update.
   [[nodiscard]] StrategyContext update_context(int component) const;
   /// call(i) in the update context of each of `components` components; what they return, in their order.

@@ -45,7 +45,9 @@ class CHORUS_API MultiStepContext {
       const auto keep = [&](Strategy& strategy, const PerReplica<T>& values) {
         last_step_outputs_[name] = strategy.reduce(op, values);
       };
-      replica->merge_call(keep, std::tuple(std::move(value)), where);
+      std::string arguments = '"' + name + "\" by " + std::string(chorus::name(op));
+      replica->merge_at({.what = "set_last_step_output", .where = where, .arguments = std::move(arguments)}, keep,
+                        std::tuple(std::move(value)));
     } else {
       last_step_outputs_[name] = get_strategy().reduce(op, std::move(value));
     }
@@ -59,7 +61,8 @@ class CHORUS_API MultiStepContext {
       const auto keep = [&](Strategy& strategy, const PerReplica<T>& values) {
         non_tensor_outputs_[name] = strategy.local_results(values);
       };
-      replica->merge_call(keep, std::tuple(std::move(value)), where);
+      replica->merge_at({.what = "set_non_tensor_output", .where = where, .arguments = '"' + name + '"'}, keep,
+                        std::tuple(std::move(value)));
     } else {
       non_tensor_outputs_[name] = std::move(value);
     }

@@ -18,14 +18,17 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 namespace chorus {
 
+class MultiStepContext;
 class OverlappedAllReduce;
 class PendingAllReduce;
 class Strategy;
+class StrategyExtended;
 
 /// What a replica can do while it runs: get_replica_context() in the function given to Strategy::run.
 class CHORUS_API ReplicaContext {
@@ -98,26 +101,29 @@ class CHORUS_API ReplicaContext {
   ///
   /// Order    every replica of this worker calls, at the same place of the program.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{mismatch} on every replica where they
-  ///          call at different places, or where some have ended; Error{invalid_argument} where the result has not one
-  ///          component for each local replica; what `function` throws, the same object on every replica of this
-  ///          worker.
+  ///          call at different places, with different functions or types, or where some have ended;
+  ///          Error{invalid_argument} where the result has not one component for each local replica; what `function`
+  ///          throws, the same object on every replica of this worker.
   template <class Function, class... Args>
   auto merge_call(Function&& function, std::tuple<Args...> args = {}, const CallSite& where = CallSite::here()) {
     return merge_at({"merge_call", where}, function, std::move(args));
   }
 
  private:
+  friend class MultiStepContext;
   friend class OverlappedAllReduce;
   friend class Strategy;
+  friend class StrategyExtended;
   /// Throws where an OverlappedAllReduce has been left without a wait.
   void check_waited() const;
   /// Throws where this thread is not this replica.
   void check_here(const char* function) const;
   /// Throws unless a merge_call's function has given a component for each local replica.
   void check_merged(std::size_t components) const;
-  /// A merge_call where all replicas have come to `place`, whose timeout is that of all its waits.
+  /// A merge_call where all replicas have come to `place`, whose timeout is that of all its waits; where its use names
+  /// no function, with the same `function` in all of them.
   template <class Function, class... Args>
-  auto merge_at(const ReplicaGroup::Place& place, Function& function, std::tuple<Args...> args);
+  auto merge_at(ReplicaGroup::Place place, Function& function, std::tuple<Args...> args);
   /// Replica 0's part of a merge_call: calls `function` with what the visits at `all` have brought.
   template <class Visit, class Function>
   void call_merged(Function& function, Visit& visit, const std::vector<const void*>& all);
@@ -140,6 +146,22 @@ template <class T>
 inline constexpr bool is_distributed<PerReplica<T>> = true;
 template <class T>
 inline constexpr bool is_distributed<Mirrored<T>> = true;
+
+/// That of `function`, of any arguments.
+template <class Function>
+[[nodiscard]] ReplicaGroup::Use use_of(const Function& function) {
+  const void* code = nullptr;
+  if constexpr (std::is_function_v<std::remove_pointer_t<Function>>) {
+    code = reinterpret_cast<const void*>(+function);
+  }
+  return {.function = &typeid(Function), .code = code};
+}
+/// That of the function in it.
+template <class Result, class... Args>
+[[nodiscard]] ReplicaGroup::Use use_of(const std::function<Result(Args...)>& function) {
+  if (const auto* const pointer = function.template target<Result (*)(Args...)>()) return use_of(*pointer);
+  return {.function = &function.target_type()};
+}
 
 /// What `replica` gets of the result of a merge_call.
 template <class Result>
@@ -197,10 +219,12 @@ void ReplicaContext::call_merged(Function& function, Visit& visit, const std::ve
 }
 
 template <class Function, class... Args>
-auto ReplicaContext::merge_at(const ReplicaGroup::Place& place, Function& function, std::tuple<Args...> args) {
+auto ReplicaContext::merge_at(ReplicaGroup::Place place, Function& function, std::tuple<Args...> args) {
   check_here("merge_call");
   using Result = std::decay_t<std::invoke_result_t<Function&, Strategy&, PerReplica<Args>...>>;
   using Visit = detail::MergeVisit<Result, Args...>;
+  if (place.use.function == nullptr) place.use = detail::use_of(function);
+  place.use.types = &typeid(Result(std::tuple<Args...>));
   Visit visit{args};
   const std::vector<const void*> all = group().meet(local_replica_, place, &visit);
   std::exception_ptr failure;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 namespace chorus {
@@ -115,17 +116,28 @@ class CHORUS_API ReplicaGroup {
     }
   }
 
+  /// What is done with what the replicas bring to a meeting.
+  struct CHORUS_API Use {
+    const std::type_info* types = nullptr;     ///< result (what is brought); null: the place alone says it
+    const std::type_info* function = nullptr;  ///< that is called with it
+    const void* code = nullptr;                ///< where `function` is a type that several functions have: which one
+
+    [[nodiscard]] bool same_types(const Use& other) const noexcept;
+    bool operator==(const Use& other) const noexcept;
+  };
   /// Where a replica has come to, for the others to compare with.
   struct Place {
     const char* what = "";  ///< such as "merge_call"
     CallSite where = {};
     std::chrono::nanoseconds timeout = {};  ///< how long to wait; zero: as long as the run says
     bool in_call = false;                   ///< part of the call that come_to has told last, which is compared, too
+    Use use = {};
+    std::string arguments = {};  ///< those that are the same in every replica, as messages tell them
   };
   /// Waits until all local replicas have come to the same place, and gives what each of them has brought: to be looked
   /// at while a Reading lives, and before the next meeting. Called by every replica's thread in `run`.
-  /// Throws   Error{mismatch} on every replica where they have come to different places, or some have ended;
-  ///          Error{timeout} where one does not come.
+  /// Throws   Error{mismatch} on every replica where they have come to different places, for a different use or with
+  ///          different `arguments`, or some have ended; Error{timeout} where one does not come.
   std::vector<const void*> meet(int local_replica, const Place& place, const void* brought = nullptr) const;
 
   /// Says what the next collectives of the workers are for, which are told where theirs differ: at once where they
@@ -169,6 +181,8 @@ class CHORUS_API ReplicaGroup {
   void reject_different_places() const;
   /// Throws Error{timeout} where local replicas have not come to where others have been for so long.
   void reject_missing(std::chrono::nanoseconds waited) const;
+  /// Tells what the other local replicas do, at most its first 127 letters.
+  [[nodiscard]] std::vector<std::string> tell(int local_replica, const std::string& text) const;
   /// Ends the run: agrees with the other workers that all is well, or throws.
   void end_with_workers(const std::function<std::uint64_t()>& structure);
   /// Begins a run or a call outside of runs.

@@ -129,6 +129,14 @@ class CHORUS_API Strategy {
   [[nodiscard]] auto gather(const PerReplica<T>& value, int axis) {
     return gather_for("Strategy::gather", value, axis, {});
   }
+  /// The components of all replicas, as of a PerReplica.
+  template <Structure T>
+  [[nodiscard]] auto gather(const Mirrored<T>& value, int axis) {
+    return gather(PerReplica<T>(value.layout(), {value.values().begin(), value.values().end()}), axis);
+  }
+  /// What the replicas read of it, as of a PerReplica.
+  template <Leaf T>
+  [[nodiscard]] auto gather(const Variable<T>& variable, int axis);
   /// Of tuples, vectors and maps that hold DistributedValues: as of the PerReplica of what they are on each replica.
   template <detail::HoldsDistributedValues T>
   [[nodiscard]] auto gather(const T& value, int axis) {
@@ -314,7 +322,9 @@ auto ReplicaContext::all_gather(const T& value, int axis, const CommunicationOpt
   const auto gather = [axis, &options](Strategy& strategy, const PerReplica<T>& values) {
     return strategy.gather_for("ReplicaContext::all_gather", values, axis, options);
   };
-  return merge_at({"merge_call", where, options.timeout}, gather, std::tuple<T>(value));
+  std::string arguments = "axis " + std::to_string(axis);
+  return merge_at({.what = "all_gather", .where = where, .timeout = options.timeout, .arguments = std::move(arguments)},
+                  gather, std::tuple<T>(value));
 }
 
 template <class Function, class... Args>

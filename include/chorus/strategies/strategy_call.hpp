@@ -33,6 +33,8 @@ enum class StrategyFunction : std::uint8_t {
   manager_save,
   manager_steps,
   apply_gradients,
+  update,
+  update_non_slot,
   make_strategy
 };
 

@@ -45,7 +45,7 @@ class Variable {
   explicit Variable(T initial, VariableOptions options = {}) {
     const auto mine = std::make_shared<State>(State{{std::move(options), data_type_of<ScalarOf<T>>()}, {}, {}});
     const TensorRef tensor = tensor_ref(initial);
-    state_ = std::static_pointer_cast<State>(mine->core.object_of_first(tensor, mine));
+    state_ = std::static_pointer_cast<State>(mine->core.object_of_first(tensor, typeid(T), mine));
     if (state_ == mine) {
       mine->core.agree(tensor);
       mine->components.assign(static_cast<std::size_t>(mine->core.components()), initial);
@@ -54,7 +54,7 @@ class Variable {
                                 return std::ranges::any_of(own, [&](const T& each) { return &each == component; });
                               }});
     }
-    std::ignore = mine->core.object_of_first(tensor, nullptr);  // the others have it, and it has its value
+    std::ignore = mine->core.object_of_first(tensor, typeid(T), nullptr);  // the others have it, and it has its value
   }
   /// The same with what `initialize()` gives; it is called everywhere, as it may use random numbers that follow.
   template <std::invocable Initialize>
@@ -78,9 +78,7 @@ class Variable {
     const auto access = core().access("Variable::value");
     if (access.side != Side::cross || !core().on_read()) return component(access.component);
     Components components = state_->components;
-    ReplicaTensors tensors;
-    for (T& each : components) tensors.push_back(tensor_ref(each));
-    core().read(tensors);
+    core().read(tensors_of(components));
     state_->read = std::move(components.front());
     return *state_->read;
   }
@@ -99,7 +97,10 @@ class Variable {
   }
   void assign_add(T value) const { add(std::move(value), 1); }
   void assign_sub(T value) const { add(std::move(value), -1); }
-  /// Each replica's component gets its own value. Outside of the replicas.
+  /// Each replica's component gets its own value; one component for all replicas what the aggregation makes of their
+  /// values. Outside of the replicas.
+  /// Throws   Error{wrong_context} in a replica, and where one component is for several replicas and the aggregation is
+  ///          none.
   void assign(const PerReplica<T>& values) const {
     write_own(VariableWrite::assign, values, [](T& component, const T& given) { component = given; });
   }
@@ -191,6 +192,12 @@ class Variable {
   [[nodiscard]] const detail::VariableCore& core() const noexcept { return state_->core; }
   [[nodiscard]] T& component(int number) const { return state_->components.at(static_cast<std::size_t>(number)); }
 
+  template <class Values>
+  [[nodiscard]] static ReplicaTensors tensors_of(Values&& values) {
+    ReplicaTensors tensors;
+    for (T& each : values) tensors.push_back(tensor_ref(each));
+    return tensors;
+  }
   template <class Function>
   void update(const detail::VariableCore::Access& access, const Function& function) const {
     if (access.side == Side::cross) {
@@ -276,12 +283,14 @@ class Variable {
     if (together) core().meet_where_shared();
   }
 
-  /// `apply(component, value)` to each component with the value of its own replica. Outside of the replicas.
+  /// `apply(component, value)` to each component with the value of its own replica, or what they are joined to. Outside
+  /// of the replicas.
   template <class Apply>
   void write_own(VariableWrite how, const PerReplica<T>& values, const Apply& apply) const {
     core().check_outside(chorus::name(how));
-    const PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
+    PerReplica<T> given(strategy().layout(), {values.values().begin(), values.values().end()});
     for (const T& each : given.values()) check_shape(chorus::name(how), each);
+    if (core().shared()) core().join(tensors_of(given.values()), how);
     for (int i = 0; i < core().components(); ++i) apply(component(i), given[static_cast<std::size_t>(i)]);
   }
 
@@ -293,16 +302,27 @@ T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
   return reduce(op, variable.value());
 }
 
-namespace detail {
-/// update(args...) here, or where this is a replica once for all of them, which all call.
+template <Leaf T>
+auto Strategy::gather(const Variable<T>& variable, int axis) {
+  check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
+  if (&variable.strategy() != this)
+    extended_->reject_variable("Strategy::gather", variable.name(), variable.strategy());
+  const auto& own = variable.components();
+  std::vector<T> of_replicas(own.begin(), own.end());
+  of_replicas.resize(static_cast<std::size_t>(layout().local_replicas), of_replicas.front());
+  return gather(PerReplica(layout(), std::move(of_replicas)), axis);
+}
+
 template <class Update, class... Args>
-auto update_for_all(const Update& update, const CallSite& where, Args&&... args) {
+auto StrategyExtended::update_for_all(const StrategyCall& call, const ReplicaGroup::Use& use, std::string arguments,
+                                      const Update& update, Args&&... args) {
   ReplicaContext* const replica = current_context().replica;
   if (replica == nullptr) return update(args...);
-  return replica->merge_call([&](Strategy&, const auto&... merged) { return update(merged...); },
-                             std::tuple<std::decay_t<Args>...>(args...), where);
+  group_->come_to(replica->local_replica(), call);
+  const auto update_all = [&](Strategy&, const auto&... merged) { return update(merged...); };
+  return replica->merge_at({.what = call.name(), .in_call = true, .use = use, .arguments = std::move(arguments)},
+                           update_all, std::tuple<std::decay_t<Args>...>(args...));
 }
-}  // namespace detail
 
 template <class Call>
 auto StrategyExtended::update_each(std::size_t components, const Call& call) const {
@@ -329,8 +349,8 @@ auto StrategyExtended::update(const Variable<T>& variable, Function&& function, 
       return std::invoke(function, variable.components()[static_cast<std::size_t>(i)], detail::component_of(all, i)...);
     });
   };
-  return detail::update_for_all(update_components, CallSite{.file = "StrategyExtended::update"},
-                                std::forward<Args>(args)...);
+  return update_for_all({.function = StrategyFunction::update, .variable = variable.number()}, detail::use_of(function),
+                        {}, update_components, std::forward<Args>(args)...);
 }
 
 template <Leaf... T>
@@ -349,8 +369,10 @@ auto StrategyExtended::update_non_slot(const NonSlotDevices& where, Function&& f
     return update_each(places,
                        [&]([[maybe_unused]] int i) { return std::invoke(function, detail::component_of(all, i)...); });
   };
-  return detail::update_for_all(update_places, CallSite{.file = "StrategyExtended::update_non_slot"},
-                                std::forward<Args>(args)...);
+  std::string devices;
+  for (const Device& each : where.devices) devices += (devices.empty() ? "" : ", ") + each.name();
+  return update_for_all({.function = StrategyFunction::update_non_slot}, detail::use_of(function), std::move(devices),
+                        update_places, std::forward<Args>(args)...);
 }
 
 template <Leaf T>

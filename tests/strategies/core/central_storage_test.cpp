@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -85,6 +86,52 @@ TEST_P(CentralStorage, OptimizersDoAsUnderAMirroredStrategy) {
   EXPECT_EQ(trained(strategy, sgd, 1), trained(other, sgd, copies));
   const auto adam = [](auto variables) { return Adam{variables, AdamOptions{.learning_rate = 0.5}}; };
   EXPECT_EQ(trained(strategy, adam, 1), trained(other, adam, copies));
+}
+
+TEST_P(CentralStorage, AValueOfEachReplicaIsAggregatedToTheOneComponent) {
+  const auto scope = strategy.scope();
+  const auto ids = strategy.run([] { return id() + 1.0; });
+  const double sum = sum_of_ids() + replicas();
+  const auto written = [&](VariableAggregation aggregation) {
+    const Variable<double> v(0.0, {.name = "v", .aggregation = aggregation});
+    v.assign(ids);
+    const double assigned = v.value();
+    v.assign_add(ids);
+    v.assign_add(ids);
+    v.assign_sub(ids);
+    EXPECT_EQ(v.value(), 2 * assigned);
+    strategy.run([&] {
+      const auto assign = [&](Strategy& /*merged*/, const PerReplica<double>& values) { v.assign(values); };
+      get_replica_context()->merge_call(assign, std::tuple(id() + 1.0));
+    });
+    EXPECT_EQ(v.value(), assigned) << "in the function of a merge_call, too";
+    return assigned;
+  };
+  EXPECT_EQ(written(VariableAggregation::sum), sum);
+  EXPECT_EQ(written(VariableAggregation::mean), sum / replicas());
+  EXPECT_EQ(written(VariableAggregation::only_first_replica), 1);
+  EXPECT_EQ(ids[0], 1) << "is not written to";
+}
+
+TEST_P(CentralStorage, WithoutAnAggregationAValueOfEachReplicaIsRefused) {
+  const auto scope = strategy.scope();
+  const auto ids = strategy.run([] { return id() + 1; });
+  const Variable<int> v(7, {.name = "v"});
+  if (replicas() == 1) {
+    v.assign(ids);
+    EXPECT_EQ(v.value(), 1);
+    return;
+  }
+  const std::string text = " of \"v\": " + std::to_string(replicas()) + " replicas have one component";
+  expect_error(ErrorCode::wrong_context, "Variable::assign" + text, [&] { v.assign(ids); });
+  expect_error(ErrorCode::wrong_context, "Variable::assign_sub" + text, [&] { v.assign_sub(ids); });
+  EXPECT_EQ(v.value(), 7);
+}
+
+TEST_P(CentralStorage, GathersWhatTheReplicasReadOfAVariable) {
+  const auto scope = strategy.scope();
+  const Variable<std::vector<int>> v(std::vector<int>{5});
+  EXPECT_EQ(strategy.gather(v, 0), std::vector<int>(static_cast<std::size_t>(replicas()), 5));
 }
 
 TEST_P(CentralStorage, MetricsCountAllReplicas) {

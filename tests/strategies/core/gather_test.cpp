@@ -5,6 +5,7 @@
 
 #include <chorus/strategies/default_strategy.hpp>
 #include <chorus/strategies/indexed_slices.hpp>
+#include <chorus/strategies/variable.hpp>
 
 #include <atomic>
 #include <map>
@@ -114,6 +115,23 @@ TEST_P(GatherStructures, StructuresWithoutLeavesStayEmpty) {
   using Lists = std::vector<std::vector<int>>;
   EXPECT_EQ(strategy.gather(strategy.run([] { return Lists(); }), 0), Lists());
   EXPECT_EQ(strategy.gather(strategy.run([] { return Lists(2); }), 0), Lists(2));
+}
+
+TEST_P(GatherStructures, MirroredValuesAndVariablesAreGatheredFromEachReplica) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const std::vector<int> copies(static_cast<std::size_t>(replicas()), 5);
+  EXPECT_EQ(strategy.gather(strategy.extended().broadcast_to(std::vector<int>{5}), 0), copies);
+  const auto scoped = [&](VariableSynchronization synchronization) {
+    const auto scope = strategy.scope();
+    return Variable<std::vector<int>>(std::vector<int>{5}, {.synchronization = synchronization});
+  };
+  EXPECT_EQ(strategy.gather(scoped(VariableSynchronization::on_write), 0), copies);
+  const auto own = scoped(VariableSynchronization::on_read);
+  strategy.run([&] { own.assign({id()}); });
+  EXPECT_EQ(strategy.gather(own, 0), numbers_below(replicas()));
+  MirroredStrategy other = mirrored(2);
+  expect_error(ErrorCode::invalid_argument, "Strategy::gather: called on the mirrored strategy with the variable",
+               [&] { std::ignore = other.gather(own, 0); });
 }
 
 TEST(Gather, OfOneReplicaIsWhatItBrings) {

@@ -6,6 +6,8 @@
 #include <chorus/strategies/metrics.hpp>
 
 #include <cstdint>
+#include <memory>
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -116,6 +118,23 @@ TEST_P(WithReplicas, MetricsAreOfAllReplicasAndAllSteps) {
   expect_error(ErrorCode::invalid_argument, "2 labels and 1 predictions", [&] {
     accuracy.update_state(std::vector<int>{0, 1}, std::vector<int>{0});
   });
+}
+
+TEST(Losses, MetricsBelongToOneStrategy) {
+  MirroredStrategy strategy = mirrored(2);
+  MirroredStrategy other = mirrored(2);
+  const auto made = [&] {
+    const auto scope = strategy.scope();
+    return std::make_unique<Mean>("loss");
+  };
+  const std::unique_ptr<Mean> mean = made();
+  mean->update_state(3.0);
+  {
+    const auto scope = other.scope();
+    expect_error(ErrorCode::wrong_context, "\"loss\": it belongs to", [&] { mean->update_state(5.0); });
+    expect_error(ErrorCode::wrong_context, "\"loss", [&] { std::ignore = mean->result(); });
+  }
+  EXPECT_EQ(mean->result(), 3);
 }
 
 TEST_P(WithReplicas, Case196a_AShortLastBatchWeighsWhatItHas) {

@@ -2,7 +2,9 @@
 // What a program may do wrong, and what it is told: nothing of it reads or writes memory that is not its own.
 #include "core/replicas.hpp"
 
+#include <chorus/strategies/central_storage_strategy.hpp>
 #include <chorus/strategies/default_strategy.hpp>
+#include <chorus/strategies/one_device_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/strategy.hpp>
 #include <chorus/strategies/variable.hpp>
@@ -101,6 +103,16 @@ TEST(Misuse, UpdatesWithValuesOfAnotherNumberOfReplicas) {
   const auto merge = [&](Strategy& /*merged*/) { return few; };
   expect_error(ErrorCode::invalid_argument, "merge_call: 2 components of 4 local",
                [&] { four.run([&] { return get_replica_context()->merge_call(merge); }); });
+}
+
+TEST(Misuse, DevicesThatAreNotThere) {
+  const Device missing(Device::Kind::cpu, 4095, {4095});
+  const auto refused = [](const auto& make) { expect_error(ErrorCode::invalid_argument, "/cpu:4095", make); };
+  refused([&] { MirroredStrategy({missing}); });
+  refused([&] { MirroredStrategy({some_devices(1).front(), missing}); });
+  refused([&] { CentralStorageStrategy({missing}); });
+  refused([&] { CentralStorageStrategy(some_devices(1), missing); });
+  refused([&] { OneDeviceStrategy{missing}; });
 }
 
 TEST_P(WithSeveralReplicas, ARunInTheFunctionOfAMergeCall) {

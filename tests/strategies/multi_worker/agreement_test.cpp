@@ -153,6 +153,20 @@ TEST_P(Calls, DifferentReductionsAreTold) {
   }
 }
 
+TEST_P(Calls, Case130_UpdatesOfDifferentVariablesAreTold) {
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<double> a(0, {.name = "a"});
+  const Variable<double> b(0, {.name = "b"});
+  const auto updates = [&](const Variable<double>& variable) {
+    return
+        [&] { several.run([&] { several.extended().update(variable, [](double& component) { component += 1; }); }); };
+  };
+  expect_told(several, updates(a), updates(b), "is StrategyExtended::update of \"a\"",
+              "is StrategyExtended::update of \"b\"");
+  for (int i = 0; i < 2; ++i) std::invoke(updates(a));
+}
+
 TEST_P(Calls, DifferentDimensionsAreTold) {
   MultiWorkerMirroredStrategy several = strategy();
   const auto values = several.run([] { return Tensor<double, 2>({2, 2}); });

@@ -68,6 +68,22 @@ TEST_P(MultiWorker, Case59_ReplicasOfOneWorkerWhoseShapesDifferAreNamedOnAll) {
   expect_works(several);
 }
 
+TEST_P(MultiWorker, ElementsOfDifferentTypesAreRefusedOnEveryWorker) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto gather = [&] {
+    if (job_rank() == job_size() - 1) {
+      std::ignore = several.gather(several.run([] { return std::tuple(std::vector<int>{3, 4}); }), 0);
+    } else {
+      std::ignore = several.gather(several.run([] { return std::tuple(std::vector<float>{1, 2}); }), 0);
+    }
+  };
+  const std::string text = "Strategy::gather of [0]: worker 0 gives float32 elements, worker " +
+                           std::to_string(job_size() - 1) + " int32 elements: give tensors of one type";
+  expect_error(ErrorCode::mismatch, text, gather);
+  expect_works(several);
+}
+
 TEST_P(MultiWorker, Case59_TensorsOfDifferentRanksAreRefusedOnEveryWorker) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   MultiWorkerMirroredStrategy several = strategy();

@@ -267,6 +267,13 @@ TEST_P(MultiWorker, Case62_GathersAreInTheOrderOfTheReplicas) {
   for (const auto& each : inside.values()) EXPECT_EQ(each, expected);
 }
 
+TEST(MultiWorkerDevices, OneThatIsNotThereIsRefused) {
+  MultiWorkerMirroredStrategy::Setup setup;
+  setup.devices = {Device(Device::Kind::cpu, 4095, {4095})};
+  expect_error(ErrorCode::invalid_argument, "/cpu:4095",
+               [&] { MultiWorkerMirroredStrategy(Communicator::world(), std::move(setup)); });
+}
+
 TEST_P(MultiWorker, Case59_ShapesThatDoNotGoTogetherAreRefusedOnEveryWorker) {
   MultiWorkerMirroredStrategy several = strategy();
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";

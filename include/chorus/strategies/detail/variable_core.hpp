@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 
 namespace chorus::detail {
 
@@ -40,10 +41,10 @@ class CHORUS_API VariableCore {
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
   /// Gives every worker worker 0's `initial`, of a variable that is the same everywhere but for its value, and every
-  /// replica of the worker the same object `made`, where replicas make it.
+  /// replica of the worker the first one's `object`, which stands for a variable of `type`, where replicas make it.
   /// Throws   Error{mismatch} on every worker or replica where they make different variables.
   void agree(const TensorRef& initial);
-  [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial,
+  [[nodiscard]] std::shared_ptr<void> object_of_first(const TensorRef& initial, const std::type_info& type,
                                                       const std::shared_ptr<void>& object) const;
 
   /// Where this thread stands: outside of the replicas, in one of them, or updating one's component.
@@ -65,6 +66,8 @@ class CHORUS_API VariableCore {
   /// Where all replicas have the same component waits for them: before it is written, as they may still read it, and
   /// until it is written.
   void meet_where_shared() const;
+  /// Whether several replicas have one component.
+  [[nodiscard]] bool shared() const noexcept { return components_ != strategy_->layout().local_replicas; }
   /// Over how many components a value is split that is assigned from outside of the replicas; 1: each gets it.
   [[nodiscard]] int parts() const;
   [[noreturn]] void reject_remainder(const char* function) const;
@@ -83,6 +86,9 @@ class CHORUS_API VariableCore {
   void check_may_add(const char* function) const;
   /// The one value that `components` stand for, left in the first.
   void read(const ReplicaTensors& components) const;
+  /// What the aggregation makes of `values`, one of each replica that has the one component, left in the first.
+  /// Throws   Error{wrong_context} where the aggregation is none.
+  void join(const ReplicaTensors& values, VariableWrite how) const;
 
  private:
   /// How messages begin, `Variable::assign of "x" in replica 1`, where `caller` is the function that a program calls.
@@ -90,6 +96,8 @@ class CHORUS_API VariableCore {
   /// Whether what replicas write is joined with what others do; a single replica's need not be. Throws where it cannot.
   [[nodiscard]] bool is_joined(VariableWrite how) const;
   void agree_with_workers(const TensorRef& initial);
+  /// What the aggregation, which is one, makes of `values`, left in the first; a collective of the workers.
+  void aggregate_all(const ReplicaTensors& values, const StrategyCall& call) const;
 
   VariableOptions options_;
   Strategy* strategy_;
