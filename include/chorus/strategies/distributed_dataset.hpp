@@ -264,7 +264,7 @@ class DistributedDataset {
   };
 
   DistributedDataset(const ReplicaLayout& layout, detail::InputWorkers workers, InputOptions options) {
-    detail::check_distribution(layout, workers, options);
+    detail::check_layout(layout, workers);
     state_ = std::make_shared<State>(layout, std::move(workers), std::move(options));
   }
 
@@ -273,6 +273,7 @@ class DistributedDataset {
   void together(const Make& make) {
     std::exception_ptr failure;
     try {
+      detail::check_options(state_->layout, state_->options);
       make();
     } catch (...) {
       failure = std::current_exception();
