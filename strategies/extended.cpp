@@ -100,8 +100,9 @@ CommunicationOptions StrategyExtended::options_of_call(const CommunicationOption
   return merged;
 }
 
-void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
-                                         const CommunicationOptions& options) {
+CommunicationOptions StrategyExtended::begin_reduction(StrategyCall call, ReduceOp op,
+                                                       const detail::ReplicaLeaves& values,
+                                                       const CommunicationOptions& options) {
   call.structure = values.structure;
   for (const ReplicaTensors& value : values.tensors) {
     detail::check_operation(op, value.front().type, call.name());
@@ -113,6 +114,12 @@ void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const d
   detail::set_shapes(
       call, values.tensors, [](const ReplicaTensors& value) -> const auto& { return value.front(); });
   group_->announce(call);
+  return merged;
+}
+
+void StrategyExtended::reduce_components(const StrategyCall& call, ReduceOp op, const detail::ReplicaLeaves& values,
+                                         const CommunicationOptions& options) {
+  const CommunicationOptions merged = begin_reduction(call, op, values, options);
   if (!values.slices.empty()) reduce_slices(*group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_->layout().replicas() == 1) return;
   parts_.cross_device_ops->batch_reduce(*group_, op, values.tensors, merged);

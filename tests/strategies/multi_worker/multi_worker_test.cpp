@@ -279,6 +279,19 @@ TEST_P(MultiWorker, Case206_ReproducibleSumsHaveTheBitsOfOneSum) {
   EXPECT_EQ(several.reduce(ReduceOp::sum, mine), here[0]);
 }
 
+TEST_P(MultiWorker, Case206_ReproducibleSumsOverAnAxisHaveTheBitsOfOneSum) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> exponents(-20, 20);
+  std::vector<float> all(static_cast<std::size_t>(replicas()) * 100);
+  for (float& each : all) each = std::ldexp(exponents(random), static_cast<int>(exponents(random)));
+  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  const auto mine = several.run([&] { return std::vector<float>(&all[id() * 100UL], &all[id() * 100UL] + 100); });
+  MirroredStrategy alone = mirrored(1, nullptr, {.reproducible = true});
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average}) {
+    EXPECT_EQ(several.reduce(op, mine, 0), alone.reduce(op, per_replica<std::vector<float>>(alone, {all}), 0));
+  }
+}
+
 TEST_P(MultiWorker, Case137_AnOptimizerAddsTheGradientsOfAllReplicas) {
   MultiWorkerMirroredStrategy several = strategy();
   const auto scope = several.scope();
