@@ -12,33 +12,6 @@ bool is_integer(DataType type) { return type <= DataType::uint64; }
 
 bool is_complex(DataType type) { return type == DataType::complex64 || type == DataType::complex128; }
 
-/// Which dimensions of `shape` the axes name.
-std::vector<bool> named(std::span<const int> axes, const Shape& shape) {
-  std::vector<bool> named(shape.size());
-  for (const int axis : axes) {
-    const std::size_t dimension = dimension_of(axis, shape, "Strategy::reduce");
-    if (named[dimension]) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("Strategy::reduce: the axes name dimension {} twice: name each once", dimension));
-    }
-    named[dimension] = true;
-  }
-  return named;
-}
-
-/// How far apart neighbours in each dimension are; 0 where the dimension is left out.
-std::vector<std::size_t> strides_of(const Shape& shape, const std::vector<bool>& left_out, StorageOrder order) {
-  std::vector<std::size_t> strides(shape.size(), 0);
-  std::size_t stride = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::size_t dimension = order == StorageOrder::row_major ? shape.size() - 1 - i : i;
-    if (left_out[dimension]) continue;
-    strides[dimension] = stride;
-    stride *= shape[dimension];
-  }
-  return strides;
-}
-
 }  // namespace
 
 std::size_t dimension_of(int axis, const Shape& shape, const char* function) {
@@ -47,34 +20,6 @@ std::size_t dimension_of(int axis, const Shape& shape, const char* function) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{}: axis {} is none of a tensor of shape {}: give one from {} to {}", function, axis,
                           to_string(shape), -rank, rank - 1));
-}
-
-Reduction reduction_over(std::span<const int> axes, const Shape& shape, StorageOrder order, StorageOrder result_order) {
-  const std::vector<bool> reduced = named(axes, shape);
-  Reduction reduction;
-  for (std::size_t dimension = 0; dimension < shape.size(); ++dimension) {
-    if (reduced[dimension]) {
-      reduction.joined *= shape[dimension];
-      reduction.dimensions = static_cast<std::uint8_t>(reduction.dimensions | dimension_bit(dimension));
-    } else {
-      reduction.shape.push_back(shape[dimension]);
-    }
-  }
-  const std::vector<std::size_t> strides = strides_of(shape, reduced, result_order);
-  std::vector<std::size_t> place(shape.size(), 0);
-  const std::size_t count = element_count(shape);
-  std::size_t at = 0;
-  for (std::size_t element = 0; element < count; ++element) {
-    reduction.at.push_back(at);
-    for (std::size_t i = 0; i < shape.size(); ++i) {  // to the next element in memory
-      const std::size_t dimension = order == StorageOrder::row_major ? shape.size() - 1 - i : i;
-      at += strides[dimension];
-      if (++place[dimension] < shape[dimension]) break;
-      at -= strides[dimension] * shape[dimension];
-      place[dimension] = 0;
-    }
-  }
-  return reduction;
 }
 
 void check_operation(ReduceOp op, DataType type, const char* function) {

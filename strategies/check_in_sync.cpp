@@ -149,14 +149,19 @@ void check_summaries(const std::vector<Summary>& all) {
                           other - all.begin()));
 }
 
-void check_place(const Variables& variables) {
+void check_place() {
   const StrategyContext& context = current_context();
   if (context.replica != nullptr) {
     throw Error(ErrorCode::wrong_context,
                 "check_in_sync: called in a replica, but needs the cross-replica context: call it outside of run, or "
                 "in the function of a merge_call");
   }
+}
+
+/// Throws unless all belong to one strategy.
+void check_owners(const Variables& variables) {
   if (variables.empty()) return;
+  const StrategyContext& context = current_context();
   const Strategy* const strategy = context.strategy != nullptr ? context.strategy : variables.front().strategy;
   const auto other = std::ranges::find_if(variables, [&](const auto& each) { return each.strategy != strategy; });
   if (other == variables.end()) return;
@@ -170,9 +175,10 @@ void check_place(const Variables& variables) {
 }  // namespace
 
 void check_in_sync(const std::vector<MirroredComponents>& variables) {
-  check_place(variables);
+  check_place();
   StrategyExtended& extended = variables.empty() ? get_strategy().extended() : variables[0].strategy->extended();
   ReplicaGroup& group = extended.group();
+  group.ahead([&] { check_owners(variables); });
   const CollectiveOptions options{.timeout = extended.communication_options().timeout};
   const Checksums mine = checksums_of(variables);
   const Summary summary = summary_of(variables, mine);

@@ -6,6 +6,7 @@
 #include "other_strategy.hpp"
 #include "sparse/slices_reduction.hpp"
 #include "unequal_shapes.hpp"
+#include "usable_parts.hpp"
 
 #include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
@@ -23,28 +24,10 @@
 namespace chorus {
 namespace {
 
-/// Throws where `options` cannot be followed.
-CommunicationOptions usable(const CommunicationOptions& options) {
-  if (options.timeout.count() < 0) {
-    throw Error(ErrorCode::invalid_argument,
-                "CommunicationOptions::timeout is negative: give a duration, or 0 for what CHORUS_TIMEOUT says");
-  }
-  if (options.implementation != CommunicationImplementation::nccl) return options;
-  throw Error(ErrorCode::not_built,
-              "CommunicationOptions::implementation: nccl, but chorus has been built without NCCL: use automatic, the "
-              "default");
-}
-
 /// Throws where a device is named twice, or the options want what is not there.
 StrategyParts checked(StrategyParts parts) {
-  std::ignore = usable(parts.communication_options);
-  const std::vector<Device>& devices = parts.worker_devices;
-  for (auto device = devices.begin(); device != devices.end(); ++device) {
-    if (std::find(devices.begin(), device, *device) == device) continue;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} strategy: device {} is named twice: each replica needs a device of its own", parts.name,
-                            device->name()));
-  }
+  check_usable(parts.communication_options);
+  check_named_once(parts.name, parts.worker_devices);
   const bool alone = !parts.workers && !parts.anywhere;
   if (alone) std::ignore = thread_communicators(1);  // throws where a variable of the environment is wrong
   if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
@@ -107,7 +90,8 @@ std::span<const Device> StrategyExtended::parameter_devices() const {
 }
 
 CommunicationOptions StrategyExtended::options_of_call(const CommunicationOptions& options) const {
-  const CommunicationOptions merged = usable(communication_options().merge(options));
+  const CommunicationOptions merged = communication_options().merge(options);
+  check_usable(merged);
   if (merged.reproducible && merged.compression != Compression::none) {
     throw Error(ErrorCode::invalid_argument,
                 "CommunicationOptions: reproducible and compression contradict each other: what is rounded on its way "
@@ -116,8 +100,9 @@ CommunicationOptions StrategyExtended::options_of_call(const CommunicationOption
   return merged;
 }
 
-void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
-                                         const CommunicationOptions& options) {
+CommunicationOptions StrategyExtended::begin_reduction(StrategyCall call, ReduceOp op,
+                                                       const detail::ReplicaLeaves& values,
+                                                       const CommunicationOptions& options) {
   call.structure = values.structure;
   for (const ReplicaTensors& value : values.tensors) {
     detail::check_operation(op, value.front().type, call.name());
@@ -129,6 +114,12 @@ void StrategyExtended::reduce_components(StrategyCall call, ReduceOp op, const d
   detail::set_shapes(
       call, values.tensors, [](const ReplicaTensors& value) -> const auto& { return value.front(); });
   group_->announce(call);
+  return merged;
+}
+
+void StrategyExtended::reduce_components(const StrategyCall& call, ReduceOp op, const detail::ReplicaLeaves& values,
+                                         const CommunicationOptions& options) {
+  const CommunicationOptions merged = begin_reduction(call, op, values, options);
   if (!values.slices.empty()) reduce_slices(*group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_->layout().replicas() == 1) return;
   parts_.cross_device_ops->batch_reduce(*group_, op, values.tensors, merged);
@@ -203,11 +194,12 @@ void StrategyExtended::check_iterations(int iterations) {
 
 void StrategyExtended::set_loss_reduction(ReduceOp op) {
   check_cross_replica("StrategyExtended::set_loss_reduction");
-  if (op != ReduceOp::sum && op != ReduceOp::average) {
+  group_->ahead([&] {
+    if (op == ReduceOp::sum || op == ReduceOp::average) return;
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("StrategyExtended::set_loss_reduction: losses are not joined by {}: give sum or average",
                             chorus::name(op)));
-  }
+  });
   loss_reduction_ = op;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/mirrored_strategy.hpp>
 
-#include "usable_devices.hpp"
+#include "usable_parts.hpp"
 
 #include <chorus/strategies/extended.hpp>
 

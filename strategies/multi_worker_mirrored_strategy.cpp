@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 
-#include "usable_devices.hpp"
+#include "resolvers/agreement.hpp"
+#include "usable_parts.hpp"
 
 #include <chorus/barrier.hpp>
+#include <chorus/error.hpp>
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/mpi_cluster_resolver.hpp>
-#include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/strategy_call.hpp>
 #include <chorus/strategies/worker_roles.hpp>
 
@@ -15,6 +16,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace chorus {
@@ -31,14 +34,38 @@ void meet(const Communicator& ranks, const CommunicationOptions& options) {
   ranks.set_purpose(before);
 }
 
-StrategyParts parts_of(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup setup) {
+/// Chooses a device where `setup` names none. Throws where this rank cannot work with what it has.
+void complete(MultiWorkerMirroredStrategy::Setup& setup) {
   if (setup.devices.empty()) setup.devices = {local_devices().front()};
-  setup.devices = usable(setup.devices);
+  check_usable(setup.communication_options);
+  check_named_once(strategy_name, setup.devices);
+  check_may_run_on(setup.devices);
+}
+
+/// The start-up line, once no rank objects to its `setup`, which is completed: where one does, it throws why, and the
+/// others are told.
+std::string agreed_line(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup& setup) {
+  std::optional<Error> objection;
+  try {
+    complete(setup);
+  } catch (const Error& error) {
+    objection = error;
+  }
+  RankReport mine = report_of(*setup.cluster_resolver, static_cast<int>(setup.devices.size()));
+  if (objection) mine.object(objection->message());
+  try {
+    return agreed_startup_line(strategy_name, *setup.cluster_resolver, ranks, mine);
+  } catch (const Error&) {
+    if (objection) throw Error(*objection);
+    throw;
+  }
+}
+
+StrategyParts parts_of(const Communicator& ranks, MultiWorkerMirroredStrategy::Setup setup) {
   meet(ranks, setup.communication_options);
   const bool as_ranks = !setup.cluster_resolver;
   if (as_ranks) setup.cluster_resolver = std::make_shared<MpiClusterResolver>(ranks);
-  const std::string line =
-      startup_line(strategy_name, *setup.cluster_resolver, ranks, static_cast<int>(setup.devices.size()));
+  const std::string line = agreed_line(ranks, setup);
   const Communicator workers = as_ranks ? ranks : *ranks.split(0, id_in_cluster(*setup.cluster_resolver));
   if (workers.rank() == 0) fmt::print(stderr, "{}\n", line);
   return {.name = strategy_name,

@@ -92,20 +92,28 @@ void check_beta(const char* option, double given) {
   if (!(given >= 0 && given < 1)) reject("Adam", option, given, "a number from 0 to less than 1");
 }
 
-}  // namespace
-
-SgdOptions checked(const SgdOptions& options) {
+void check(const SgdOptions& options) {
   check_not_negative("Sgd", "learning_rate", options.learning_rate);
   const bool is_share = options.momentum >= 0 && options.momentum <= 1;
   if (!is_share) reject("Sgd", "momentum", options.momentum, "a number from 0 to 1");
-  return options;
 }
 
-AdamOptions checked(const AdamOptions& options) {
+void check(const AdamOptions& options) {
   check_not_negative("Adam", "learning_rate", options.learning_rate);
   check_beta("beta_1", options.beta_1);
   check_beta("beta_2", options.beta_2);
   check_not_negative("Adam", "epsilon", options.epsilon);
+}
+
+}  // namespace
+
+SgdOptions checked(const SgdOptions& options) {
+  get_strategy().extended().group().ahead([&] { check(options); });
+  return options;
+}
+
+AdamOptions checked(const AdamOptions& options) {
+  get_strategy().extended().group().ahead([&] { check(options); });
   return options;
 }
 

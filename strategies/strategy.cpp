@@ -62,7 +62,8 @@ detail::InputWorkers Strategy::input_workers() const {
 
 void Strategy::run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                             const std::function<std::uint64_t()>& structure) {
-  const CommunicationOptions merged = extended_->options_of_call(options.communication);
+  const CommunicationOptions merged =
+      extended_->group().ahead([&] { return extended_->options_of_call(options.communication); });
   if (extended_->anywhere()) {
     body(0);
     if (structure) structure();

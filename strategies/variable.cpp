@@ -97,7 +97,9 @@ VariableOptions checked(VariableOptions options, DataType type, bool distributed
 }  // namespace
 
 VariableCore::VariableCore(VariableOptions options, DataType type)
-    : options_(checked(std::move(options), type, has_strategy())), strategy_(&get_strategy()) {
+    : options_(
+          get_strategy().extended().group().ahead([&] { return checked(std::move(options), type, has_strategy()); })),
+      strategy_(&get_strategy()) {
   StrategyExtended& extended = strategy_->extended();
   const bool one_for_all = !extended.anywhere() && extended.parameter_devices().size() == 1 && !on_read();
   components_ = one_for_all ? 1 : strategy_->layout().local_replicas;

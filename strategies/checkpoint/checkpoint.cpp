@@ -13,9 +13,11 @@
 
 #include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
+#include <chorus/strategies/extended.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -57,11 +59,17 @@ const char* name_of(VariableAggregation aggregation) {
   return "none";
 }
 
-/// Throws unless the items can be kept together; gives the strategy of their variables, null where there are none.
-Strategy* checked_strategy(const CheckpointItems& items) {
+/// The first item that is of a strategy; null where none is.
+const CheckpointItem* first_of_strategy(const CheckpointItems& items) {
+  const auto first = std::ranges::find_if(items, [](const auto& item) { return item->facts().strategy != nullptr; });
+  return first == items.end() ? nullptr : first->get();
+}
+
+/// Throws unless the items can be kept together.
+void check(const CheckpointItems& items) {
   if (items.empty()) reject("there is nothing to keep: give at least one variable or value");
   std::set<std::string_view> names;
-  const CheckpointItem* first = nullptr;
+  const CheckpointItem* const first = first_of_strategy(items);
   for (const auto& item : items) {
     const auto& facts = item->facts();
     if (facts.name.empty()) reject("an entry has no name: give each one");
@@ -74,9 +82,7 @@ Strategy* checked_strategy(const CheckpointItems& items) {
                       "make it with an aggregation",
                       facts.name));
     }
-    if (facts.strategy == nullptr) continue;
-    if (first == nullptr) first = item.get();
-    if (facts.strategy != first->facts().strategy) {
+    if (facts.strategy != nullptr && facts.strategy != first->facts().strategy) {
       reject(
           fmt::format("\"{}\" belongs to {} and \"{}\" to {}: make all variables in the scope of one, or a checkpoint "
                       "for each strategy",
@@ -84,7 +90,14 @@ Strategy* checked_strategy(const CheckpointItems& items) {
                       beside(*first->facts().strategy, *facts.strategy)));
     }
   }
-  return first == nullptr ? nullptr : first->facts().strategy;
+}
+
+/// The strategy of the items' variables; where there are none this thread's. Throws unless they can be kept together.
+Strategy& strategy_of(const CheckpointItems& items) {
+  const CheckpointItem* const first = first_of_strategy(items);
+  Strategy& strategy = first == nullptr ? get_strategy() : *first->facts().strategy;
+  strategy.extended().group().ahead([&] { check(items); });
+  return strategy;
 }
 
 CheckpointItems items_of(std::span<const CheckpointEntry> entries) {
@@ -141,14 +154,10 @@ void share_shapes(const Chief& chief, const CheckpointItems& items, StagedCheckp
 }  // namespace
 
 Checkpoint::Checkpoint(std::initializer_list<CheckpointEntry> entries)
-    : items_(items_of({entries.begin(), entries.size()})), strategy_(checked_strategy(items_)) {
-  if (strategy_ == nullptr) strategy_ = &get_strategy();
-}
+    : items_(items_of({entries.begin(), entries.size()})), strategy_(&strategy_of(items_)) {}
 
 Checkpoint::Checkpoint(const std::vector<CheckpointEntry>& entries)
-    : items_(items_of(entries)), strategy_(checked_strategy(items_)) {
-  if (strategy_ == nullptr) strategy_ = &get_strategy();
-}
+    : items_(items_of(entries)), strategy_(&strategy_of(items_)) {}
 
 void Checkpoint::save(const std::string& folder, std::int64_t step) const {
   Chief chief(*strategy_, {StrategyFunction::save, items_.size(), checksum(items_), step});

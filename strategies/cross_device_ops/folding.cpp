@@ -6,11 +6,16 @@
 #include "reduction.hpp"
 #include "worker_reduction.hpp"
 
+#include <chorus/float16.hpp>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -20,10 +25,47 @@ struct UnderWay {
   std::unique_ptr<WorkerReduction> reduction;
 };
 
-/// The operation between the workers. Averages are sums that are divided afterwards; but what is compressed is divided
-/// before it is rounded, as the sum may then be infinite.
+/// How many 16-bit numbers of a component are held as float at a time.
+constexpr std::size_t piece_count = 4096;
+
+/// The operation between the workers. Averages are sums that are divided afterwards; but what is compressed, or has 16
+/// bits, is divided before it is rounded, as the sum may then be infinite.
 ReduceOp joined_by(ReduceOp op, DataType type, const CommunicationOptions& options) {
-  return op == ReduceOp::average && !is_compressed(options, type) ? ReduceOp::sum : op;
+  const bool rounded = is_compressed(options, type) || has_16_bits(type);
+  return op == ReduceOp::average && !rounded ? ReduceOp::sum : op;
+}
+
+/// Adds 16-bit numbers up by `fold` as float, divides the sum and rounds it once, to the first component.
+template <class T>
+void fold_as_float(const ReplicaTensors& components, Fold fold, int divisor) {
+  std::vector<std::vector<float>> floats(components.size(), std::vector<float>(piece_count));
+  const std::size_t count = components.front().count();
+  for (std::size_t first = 0; first < count; first += piece_count) {
+    const std::size_t length = std::min(piece_count, count - first);
+    ReplicaTensors pieces;
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      std::copy_n(reinterpret_cast<const T*>(components[i].data) + first, length, floats[i].begin());
+      pieces.push_back(
+          {.type = DataType::float32, .shape = {length}, .data = reinterpret_cast<std::byte*>(floats[i].data())});
+    }
+    fold(pieces, ReduceOp::sum);
+    divide_tensor(pieces.front(), divisor);
+    std::transform(floats.front().begin(), floats.front().begin() + static_cast<std::ptrdiff_t>(length),
+                   reinterpret_cast<T*>(components.front().data) + first, [](float value) { return T(value); });
+  }
+}
+
+/// Reduces the components to the first one, and divides it by their number where `divides`.
+void fold_and_divide(const ReplicaTensors& components, Fold fold, ReduceOp join, bool divides) {
+  const DataType type = components.front().type;
+  const int divisor = divides ? static_cast<int>(components.size()) : 1;
+  if (has_16_bits(type) && join == ReduceOp::sum) {
+    if (components.size() == 1) return;
+    return type == DataType::float16 ? fold_as_float<float16_t>(components, fold, divisor)
+                                     : fold_as_float<bfloat16_t>(components, fold, divisor);
+  }
+  fold(components, join);
+  if (divides) divide_tensor(components.front(), divisor);
 }
 
 /// Reduces `tensors` in place over the workers, in packs, the last tensors first.
@@ -55,15 +97,15 @@ void fold_and_reduce(const ReplicaGroup& group, ReduceOp op, std::span<const Rep
                      const CommunicationOptions& options, Fold fold) {
   const ReduceOp join = op == ReduceOp::average ? ReduceOp::sum : op;
   const auto divided_before = [&](const ReplicaTensors& components) {
-    return group.workers() != nullptr && joined_by(op, components.front().type, options) == ReduceOp::average;
+    const DataType type = components.front().type;
+    return (group.workers() != nullptr || has_16_bits(type)) && joined_by(op, type, options) == ReduceOp::average;
   };
   std::vector<TensorRef> folded;
   for (const ReplicaTensors& components : values) {
     if (options.reproducible && join == ReduceOp::sum && can_be_exact(components.front().type)) {
       reduce_exactly(group, components, without_algorithm(collective_options(options)));
     } else {
-      fold(components, join);
-      if (divided_before(components)) divide_tensor(components.front(), group.layout().local_replicas);
+      fold_and_divide(components, fold, join, divided_before(components));
       folded.push_back(components.front());
     }
   }

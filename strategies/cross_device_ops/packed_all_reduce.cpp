@@ -24,9 +24,10 @@ CallPurpose purpose_of(const ReplicaGroup& group, int local_replica) {
   return group.workers() != nullptr ? group.workers()->purpose() : CallPurpose{};
 }
 
-/// Averages that are rounded once are sums that are divided afterwards.
-ReduceOp joined_by(ReduceOp op, const CommunicationOptions& options) {
-  return op == ReduceOp::average && options.reproducible ? ReduceOp::sum : op;
+/// The operation of the collectives. Averages that are rounded once are sums that are divided afterwards; those of 16
+/// bits would be infinite by then.
+ReduceOp joined_by(ReduceOp op, DataType type, const CommunicationOptions& options) {
+  return op == ReduceOp::average && options.reproducible && !has_16_bits(type) ? ReduceOp::sum : op;
 }
 
 }  // namespace
@@ -36,7 +37,6 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
     : group_(group),
       local_replica_(local_replica),
       op_(op),
-      join_(joined_by(op, options)),
       values_(values),
       options_(options),
       start_(start),
@@ -67,15 +67,16 @@ void PackedAllReduce::ready(std::size_t number) {
 void PackedAllReduce::start(Pack& pack) {
   pack.packed = std::make_unique<Packed>(values_, pack.numbers);
   pack.exact = must_be_exact(group_, op_, pack.tensor().type, options_);
+  pack.join = joined_by(op_, pack.tensor().type, options_);
   const CollectiveOptions collective = collective_options(options_);
   if (pack.exact) {
     all_reduce_exactly(group_, local_replica_, pack.tensor(), without_algorithm(collective));
   } else if (group_.layout().local_replicas == 1) {
     return;
   } else if (start_ == Start::at_once) {
-    all_reduce_tensor(group_.local(local_replica_), pack.tensor(), join_, collective);
+    all_reduce_tensor(group_.local(local_replica_), pack.tensor(), pack.join, collective);
   } else {
-    pack.local = start_all_reduce_tensor(group_.local(local_replica_), pack.tensor(), join_, collective);
+    pack.local = start_all_reduce_tensor(group_.local(local_replica_), pack.tensor(), pack.join, collective);
   }
 }
 
@@ -84,10 +85,10 @@ void PackedAllReduce::start_between_workers(Pack& pack) {
   if (group_.workers() == nullptr || local_replica_ != 0 || pack.exact) return;
   const bool at_once = start_ == Start::at_once && (packs_.size() == 1 || group_.shares_memory());
   if (at_once && !is_compressed(options_, pack.tensor().type)) {
-    all_reduce_between_workers(group_, pack.tensor(), join_, options_);
+    all_reduce_between_workers(group_, pack.tensor(), pack.join, options_);
     return;
   }
-  pack.between_workers = start_worker_reduction(group_, pack.tensor(), join_, options_);
+  pack.between_workers = start_worker_reduction(group_, pack.tensor(), pack.join, options_);
 }
 
 void PackedAllReduce::progress() {
@@ -117,7 +118,7 @@ void PackedAllReduce::bring_back(Pack& pack) {
   if (layout.workers > 1 && layout.local_replicas > 1 && !pack.exact) {
     broadcast_tensor(group_.local(local_replica_), pack.tensor(), collective_options(options_));
   }
-  if (join_ != op_) divide_tensor(pack.tensor(), layout.replicas());
+  if (pack.join != op_) divide_tensor(pack.tensor(), layout.replicas());
   pack.packed->unpack();
 }
 

@@ -35,6 +35,7 @@ class PackedAllReduce final : public PendingAllReduce {
     Request local = {};
     std::unique_ptr<WorkerReduction> between_workers = {};
     bool exact = false;
+    ReduceOp join = ReduceOp::sum;  // of the collectives
 
     [[nodiscard]] const TensorRef& tensor() const { return packed->tensor(); }
   };
@@ -49,8 +50,7 @@ class PackedAllReduce final : public PendingAllReduce {
 
   ReplicaGroup& group_;
   int local_replica_;
-  ReduceOp op_;    // of the caller
-  ReduceOp join_;  // of the collectives
+  ReduceOp op_;
   std::span<const TensorRef> values_;
   CommunicationOptions options_;
   Start start_;

@@ -34,6 +34,10 @@ void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const C
 void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options);
 /// `inout` = `inout` op `in`, element by element.
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op);
+/// True of float16 and bfloat16, whose sums soon are infinite, or lose their digits.
+[[nodiscard]] constexpr bool has_16_bits(DataType type) noexcept {
+  return type == DataType::float16 || type == DataType::bfloat16;
+}
 /// Divides each element; leaves integers as they are.
 void divide_tensor(const TensorRef& tensor, int divisor);
 

@@ -161,7 +161,7 @@ std::vector<RowRange> Slices::cut(std::size_t rows) const {
   return ranges;
 }
 
-void check_distribution(const ReplicaLayout& layout, const InputWorkers& workers, const InputOptions& options) {
+void check_layout(const ReplicaLayout& layout, const InputWorkers& workers) {
   if (layout.workers < 1 || layout.worker < 0 || layout.worker >= layout.workers || layout.local_replicas < 1) {
     reject("worker " + std::to_string(layout.worker) + " of " + std::to_string(layout.workers) + " with " +
            std::to_string(layout.local_replicas) + " replicas: give one from 0 to workers - 1 with 1 or more");
@@ -174,6 +174,9 @@ void check_distribution(const ReplicaLayout& layout, const InputWorkers& workers
            std::to_string(workers.rank()) + " of " + std::to_string(workers.size()) +
            " in the communicator: give one of the workers, in their order");
   }
+}
+
+void check_options(const ReplicaLayout& layout, const InputOptions& options) {
   if (options.place_dataset_on_device &&
       (options.replication_mode != InputReplicationMode::per_replica || options.fetch_to_device)) {
     reject("place_dataset_on_device wants InputReplicationMode::per_replica, and fetch_to_device false");

@@ -86,16 +86,30 @@ void StepAgreement::compare_settings() const {
   }
 }
 
-void StepAgreement::compare_plans() {
+void StepAgreement::share_row_shape(const LocalCounts& first, const std::vector<std::int64_t>& lengths) {
+  const auto known = std::ranges::find_if(lengths, [](std::int64_t length) { return length != unknown; });
+  if (known == lengths.end() || std::ranges::find(lengths, unknown) == lengths.end()) return;
+  const auto longest = static_cast<std::size_t>(std::ranges::max(lengths));
+  if (longest == 0) return;  // rows that are single numbers
+  std::vector<std::int64_t> own = first.row_shape.value_or(std::vector<std::int64_t>());
+  own.resize(longest);
+  const std::vector<std::int64_t> all = workers_.gather(own);
+  const auto from = all.begin() + (known - lengths.begin()) * static_cast<std::ptrdiff_t>(longest);
+  row_shape_.assign(from, from + *known);
+}
+
+void StepAgreement::compare_plans(const LocalCounts& first) {
   planned_ = true;
   counts_alone_ = workers_.alone();
   if (counts_alone_) return;
   compare_settings();
-  constexpr std::size_t numbers = 4;
+  constexpr std::size_t numbers = 5;
   const std::int64_t rows = plan_.rows ? static_cast<std::int64_t>(*plan_.rows) : unknown;
+  const std::int64_t lengths = first.row_shape ? std::ssize(*first.row_shape) : unknown;
   const std::vector<std::int64_t> all =
-      workers_.gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0});
+      workers_.gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0, lengths});
   std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> of_rows;
   bool known_rows = true;
   bool all_see_all = true;
   bool may_fail = false;
@@ -106,7 +120,9 @@ void StepAgreement::compare_plans() {
     all_see_all = all_see_all && all[at + 2] == 1;
     may_fail = may_fail || all[at + 3] == 1;
     sum += all[at + 1];
+    of_rows.push_back(all[at + 4]);
   }
+  share_row_shape(first, of_rows);
   const bool known = std::ranges::find(steps, unknown) == steps.end();
   const bool same = known && std::ranges::adjacent_find(steps, std::not_equal_to<>()) == steps.end();
   if (known && !same && all_see_all) {
@@ -159,7 +175,7 @@ void StepAgreement::report_uneven() const {
 }
 
 std::optional<std::size_t> StepAgreement::agree(const LocalCounts& counts) {
-  if (!planned_) compare_plans();
+  if (!planned_) compare_plans(counts);
   own_ = counts.own;
   own_rows_ += counts.own.rows;
   const StepCounts all = all_counts(counts);

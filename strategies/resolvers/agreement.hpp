@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/communicator.hpp>
 #include <chorus/strategies/cluster_resolver.hpp>
+#include <chorus/strategies/environment_variables.hpp>
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace chorus {
 
@@ -28,5 +31,10 @@ struct RankReport {
 /// objects, all know the same cluster with as many workers as there are ranks, each rank is another one, and all have
 /// the same number of replicas.
 void check_agreement(std::span<const RankReport> reports);
+
+/// startup_line, in which this rank says `mine`.
+[[nodiscard]] std::string agreed_startup_line(std::string_view strategy, const ClusterResolver& resolver,
+                                              const Communicator& comm, const RankReport& mine,
+                                              const EnvironmentVariables& variables = process_environment);
 
 }  // namespace chorus

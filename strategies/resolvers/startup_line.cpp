@@ -9,8 +9,8 @@
 #include "resolvers/startup_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,16 +18,21 @@ namespace chorus {
 
 std::string startup_line(std::string_view strategy, const ClusterResolver& resolver, const Communicator& comm,
                          int local_replicas, const EnvironmentVariables& variables) {
+  return agreed_startup_line(strategy, resolver, comm, report_of(resolver, local_replicas), variables);
+}
+
+std::string agreed_startup_line(std::string_view strategy, const ClusterResolver& resolver, const Communicator& comm,
+                                const RankReport& mine, const EnvironmentVariables& variables) {
   const int ranks = std::max(comm.size(), Environment::world_size());
   const auto launch = detail::Launch::found_in(variables);
   if (const std::string mismatch = launch.mismatch(ranks); ranks == 1 && !mismatch.empty()) {
     throw Error(ErrorCode::invalid_environment, mismatch);
   }
   std::vector<RankReport> reports(static_cast<std::size_t>(comm.size()));
-  allgather(comm, std::array{report_of(resolver, local_replicas)}, reports);
+  allgather(comm, std::span(&mine, 1), reports);
   check_agreement(reports);
   const std::string alone = launch.alone_in_job(ranks);
-  return startup_text(strategy, resolver, local_replicas) + (alone.empty() ? "" : "; " + alone);
+  return startup_text(strategy, resolver, mine.replicas) + (alone.empty() ? "" : "; " + alone);
 }
 
 std::string alone_line(std::string_view strategy) {

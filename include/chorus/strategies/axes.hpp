@@ -7,12 +7,10 @@
 #include <chorus/strategies/leaf.hpp>
 #include <chorus/strategies/structure.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -30,27 +28,11 @@ namespace chorus::detail {
   return dimension < 8 ? static_cast<std::uint8_t>(1U << dimension) : std::uint8_t{0};
 }
 
-/// What happens to the elements of a tensor when some of its dimensions are reduced away: `at` tells for each element,
-/// in the order of memory, which element of the result it goes to.
-struct Reduction {
-  Shape shape;                  ///< of the result
-  std::vector<std::size_t> at;  ///< of as many elements as the tensor has
-  std::size_t joined = 1;       ///< elements of the tensor for each of the result
-  std::uint8_t dimensions = 0;  ///< that are reduced away, as in StrategyCall
+/// What makes the tensor that a reduction over axes leaves, once its shape is known.
+struct AxisResult {
+  StorageOrder order = StorageOrder::row_major;
+  std::function<TensorRef(const Shape&)> make = {};
 };
-
-/// Throws   Error{invalid_argument} where an axis is no dimension of `shape`, or is named twice.
-[[nodiscard]] CHORUS_API Reduction reduction_over(std::span<const int> axes, const Shape& shape, StorageOrder order,
-                                                  StorageOrder result_order);
-
-/// What joined with any other value by `op` gives the other.
-template <class T>
-[[nodiscard]] constexpr T neutral(ReduceOp op) noexcept {
-  using Limits = std::numeric_limits<T>;
-  if (op == ReduceOp::min) return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  if (op == ReduceOp::max) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  return T{};
-}
 
 /// `left` and `right` joined by sum, min or max; not a number where either is none.
 template <class T>
@@ -68,60 +50,6 @@ template <class T>
 ///          for min and max of what has no order.
 CHORUS_API void check_operation(ReduceOp op, DataType type, const char* function);
 [[noreturn]] CHORUS_API void reject_no_elements(ReduceOp op);
-
-/// The local replicas' shares of a reduction over their own elements, and how many these are.
-template <class Less>
-struct Partials {
-  std::vector<Less> values = {};
-  std::vector<std::uint64_t> counts = {};
-  std::uint8_t dimensions = 0;  ///< as in Reduction
-};
-
-template <class Less, Leaf T>
-void add_partial(Partials<Less>& partials, ReduceOp op, const T& value, std::span<const int> axes) {
-  using Traits = LeafTraits<T>;
-  using Scalar = typename Traits::Scalar;
-  const Reduction reduction = reduction_over(axes, Traits::shape(value), Traits::order, LeafTraits<Less>::order);
-  Less values = LeafTraits<Less>::make(reduction.shape);
-  Scalar* const out = LeafTraits<Less>::data(values);
-  std::fill_n(out, element_count(reduction.shape), neutral<Scalar>(op));
-  const Scalar* const in = Traits::data(value);
-  for (std::size_t i = 0; i < reduction.at.size(); ++i) {
-    out[reduction.at[i]] = joined(op, out[reduction.at[i]], in[i]);
-  }
-  partials.values.push_back(std::move(values));
-  partials.counts.push_back(reduction.joined);
-  partials.dimensions = reduction.dimensions;
-}
-
-/// Reduces each of `components` over `axes`.
-template <class Less, Leaf T>
-[[nodiscard]] Partials<Less> reduce_own(ReduceOp op, std::span<const T> components, std::span<const int> axes) {
-  using Scalar = typename LeafTraits<T>::Scalar;
-  static_assert(!std::same_as<Scalar, float16_t> && !std::same_as<Scalar, bfloat16_t>,
-                "sums of many 16-bit numbers lose their digits: convert them to float, then reduce over axes");
-  check_operation(op, data_type_of<Scalar>(), "Strategy::reduce");
-  Partials<Less> partials;
-  for (const T& component : components) {
-    add_partial(partials, op == ReduceOp::average ? ReduceOp::sum : op, component, axes);
-  }
-  return partials;
-}
-
-/// The reduction of `partials` over all replicas; `across(op, parts)` reduces a part of each local replica so.
-template <class Less, class Across>
-[[nodiscard]] Less join_partials(ReduceOp op, Partials<Less> partials, const Across& across) {
-  using Scalar = typename LeafTraits<Less>::Scalar;
-  Less result = across(op == ReduceOp::average ? ReduceOp::sum : op, std::move(partials.values));
-  const std::uint64_t elements = across(ReduceOp::sum, std::move(partials.counts));
-  if (elements == 0 && (op == ReduceOp::min || op == ReduceOp::max)) reject_no_elements(op);
-  if (op == ReduceOp::average) {
-    Scalar* const out = LeafTraits<Less>::data(result);
-    const std::size_t count = element_count(LeafTraits<Less>::shape(result));
-    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Scalar>(out[i] / static_cast<Scalar>(elements));
-  }
-  return result;
-}
 
 /// A replica, by its number among all, and the leaves of what it has.
 struct LeavesOfReplica {

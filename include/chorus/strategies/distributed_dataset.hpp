@@ -6,6 +6,7 @@
 #include <chorus/strategies/detail/input_workers.hpp>
 #include <chorus/strategies/detail/local_steps.hpp>
 #include <chorus/strategies/detail/prefetch.hpp>
+#include <chorus/strategies/detail/row_shape.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
 #include <chorus/strategies/input_options.hpp>
 #include <chorus/strategies/values.hpp>
@@ -88,6 +89,7 @@ class DistributedIterator {
     }
     if (!step || failure) step.emplace();
     detail::LocalCounts counts{.all = step->all, .failure = detail::text_of(failure)};
+    if (none_ && !agreement_.begun()) counts.row_shape = detail::row_shape_of(*none_);
     std::vector<std::size_t> sizes = count(step->batches, counts);
     const std::optional<std::size_t> rows = agreed(counts, failure);
     if (!rows) return std::nullopt;
@@ -120,23 +122,18 @@ class DistributedIterator {
     return rows;
   }
 
-  /// Makes a batch without rows, before the workers agree: reading for it may fail.
+  /// Makes a batch without rows, before the workers agree: reading for it may fail. None where this worker has no data.
   void prepare_padding(const std::optional<detail::LocalStep<B>>& step) {
     if (none_ || (!step && layout_.workers == 1)) return;
-    none_ = step && !step->batches.empty() ? zero_rows(step->batches.front(), 0) : without_rows();
+    if (step && !step->batches.empty())
+      none_ = zero_rows(step->batches.front(), 0);
+    else if (const std::optional<B> batch = example_())
+      none_ = zero_rows(*batch, 0);
   }
   /// Gives replicas without a batch one without rows.
   void pad(std::vector<B>& batches) {
+    if (!none_) none_ = detail::batch_without_rows<B>(agreement_.row_shape());
     while (batches.size() < static_cast<std::size_t>(layout_.local_replicas)) batches.push_back(*none_);
-  }
-  B without_rows() const {
-    if (const std::optional<B> batch = example_()) return zero_rows(*batch, 0);
-    B batch{};
-    for_each_leaf(batch, [](auto& leaf, const LeafPath& /*path*/) {
-      using Traits = LeafTraits<std::remove_reference_t<decltype(leaf)>>;
-      leaf = Traits::make(Shape(Traits::rank, 0));
-    });
-    return batch;
   }
 
   ReplicaLayout layout_;
@@ -264,7 +261,7 @@ class DistributedDataset {
   };
 
   DistributedDataset(const ReplicaLayout& layout, detail::InputWorkers workers, InputOptions options) {
-    detail::check_distribution(layout, workers, options);
+    detail::check_layout(layout, workers);
     state_ = std::make_shared<State>(layout, std::move(workers), std::move(options));
   }
 
@@ -273,6 +270,7 @@ class DistributedDataset {
   void together(const Make& make) {
     std::exception_ptr failure;
     try {
+      detail::check_options(state_->layout, state_->options);
       make();
     } catch (...) {
       failure = std::current_exception();

@@ -166,8 +166,12 @@ class CHORUS_API StrategyExtended {
  private:
   friend class ReplicaContext;
   friend class Strategy;
-  /// As a part of `call`, whose structure is that of `values`.
-  void reduce_components(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
+  /// What comes before a reduction that is a part of `call`, whose structure is that of `values`: checks them, says to
+  /// the workers what is reduced, and returns the options.
+  CommunicationOptions begin_reduction(StrategyCall call, ReduceOp op, const detail::ReplicaLeaves& values,
+                                       const CommunicationOptions& options);
+  /// As a part of `call`.
+  void reduce_components(const StrategyCall& call, ReduceOp op, const detail::ReplicaLeaves& values,
                          const CommunicationOptions& options);
   void broadcast(const TensorRef& tensor);
   /// Throws where this strategy cannot be used in the context of this thread, a replica or another strategy's scope.

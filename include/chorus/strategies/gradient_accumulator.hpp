@@ -20,6 +20,8 @@ namespace detail {
 CHORUS_API int local_replicas_here() noexcept;
 /// Throws   Error{wrong_context} outside of the replicas, and where there are more than `known`.
 CHORUS_API std::size_t local_replica_here(std::size_t known);
+/// Throws   Error{invalid_argument} where they are less than 1.
+CHORUS_API void check_batches(int batches);
 [[noreturn]] CHORUS_API void reject_accumulated(const std::string& why);
 }  // namespace detail
 
@@ -36,7 +38,7 @@ requires((Leaf<T> || detail::is_indexed_slices<T>)&&...) class GradientAccumulat
   /// Throws   Error{invalid_argument} where it is less than 1.
   explicit GradientAccumulator(int batches)
       : batches_(batches), slots_(static_cast<std::size_t>(detail::local_replicas_here())) {
-    if (batches < 1) detail::reject_accumulated(std::to_string(batches) + " batches: give 1 or more");
+    detail::check_batches(batches);
   }
 
   /// The sums once there are as many as wanted, and from then on sums of the next ones; none before.

@@ -107,7 +107,7 @@ template <class Function, class Iterator>
 MultiStepContext StrategyExtended::run_steps(const Function& function, Iterator& iterator, int iterations,
                                              MultiStepContext outputs) {
   check_cross_replica("StrategyExtended::run_steps");
-  check_iterations(iterations);
+  group_->ahead([&] { check_iterations(iterations); });
   const ContextGuard scope = strategy_->scope();
   for (int step = 0; step < iterations; ++step) {
     auto batch = iterator.next();

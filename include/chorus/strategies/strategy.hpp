@@ -85,7 +85,8 @@ class CHORUS_API Strategy {
   [[nodiscard]] T reduce(ReduceOp op, PerReplica<T> value);
   /// The same over the replicas and over the dimensions `axes` of each tensor (from the last where they are negative),
   /// in which lengths may differ and be 0: an average is over all elements, not over the replicas' averages.
-  /// `reduce(ReduceOp::average, losses, {0})`.
+  /// `reduce(ReduceOp::average, losses, {0})`. Sums and averages of float and 16-bit numbers are made in double, and
+  /// rounded once; those of double and long double lose next to nothing, however many numbers there are.
   /// Throws   also Error{invalid_argument} where an axis is none, or min and max of no elements are asked for.
   template <Leaf T, std::size_t K>
   [[nodiscard]] auto reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)[K]);
@@ -202,6 +203,10 @@ class CHORUS_API Strategy {
   /// reduce as a part of `call`.
   template <Structure T>
   [[nodiscard]] T reduce_for(const StrategyCall& call, ReduceOp op, PerReplica<T> value);
+  /// The reduction of `components`, one of each local replica, over all replicas and over `axes`, written to what
+  /// `result` makes.
+  void reduce_along(ReduceOp op, std::span<const TensorRef> components, std::span<const int> axes,
+                    const detail::AxisResult& result);
   void run_replicas(const RunOptions& options, const std::function<void(int)>& body,
                     const std::function<std::uint64_t()>& structure = {});
   /// What `value` is on each local replica, for a call of `function`.
@@ -270,11 +275,14 @@ template <Leaf T, std::size_t K>
 auto Strategy::reduce(ReduceOp op, const PerReplica<T>& value, const int (&axes)[K]) {
   check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
   using Less = typename LeafTraits<T>::template Less<static_cast<int>(K)>;
-  auto partials = extended_->group().ahead([&] { return detail::reduce_own<Less>(op, value.values(), axes); });
-  const StrategyCall call{.function = StrategyFunction::reduce, .op = op, .dimensions = partials.dimensions};
-  return detail::join_partials(op, std::move(partials), [&](ReduceOp join, auto parts) {
-    return reduce_for(call, join, PerReplica(layout(), std::move(parts)));
-  });
+  std::vector<TensorRef> components;
+  for (const T& component : value.values()) {                     // which are read only
+    components.push_back(tensor_ref(const_cast<T&>(component)));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  }
+  std::optional<Less> result;
+  const auto make = [&](const Shape& shape) { return tensor_ref(result.emplace(LeafTraits<Less>::make(shape))); };
+  reduce_along(op, components, axes, {LeafTraits<Less>::order, make});
+  return std::move(*result);
 }
 
 template <Structure T>

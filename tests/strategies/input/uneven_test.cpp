@@ -14,6 +14,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace chorus {
@@ -128,10 +129,29 @@ TEST(Uneven, AWorkerWithoutAnyDataGetsBatchesOfTheRightShape) {
     return test::epoch_of(DistributedDataset<Matrix>::from_function(make, layout, comm).iterate());
   });
   EXPECT_EQ(epochs[1].steps.size(), 1U);
-  EXPECT_EQ(epochs[1].steps[0][1].shape(), (Shape{0, 0}));
+  for (const Matrix& batch : epochs[1].steps[0]) EXPECT_EQ(batch.shape(), (Shape{0, 5}));
   const auto matrices = make_array_dataset(Matrix({2, 5})).batch(4);
   const auto off = epochs_of(matrices, 3, 1, {.shard_policy = AutoShardPolicy::off});
   for (const auto& epoch : off) EXPECT_EQ(epoch.steps.back()[0].shape()[1], 5U);
+}
+
+TEST(Uneven, AWorkerWithoutAnyDataGetsEachPartOfABatchInItsShape) {
+  using Parts = std::tuple<Tensor<double, 3>, Numbers, Tensor<float, 2>>;
+  for (const std::size_t with_data : {0U, 1U, 2U}) {
+    const auto make = [&](const InputContext& context) {
+      const std::size_t rows = static_cast<std::size_t>(context.input_pipeline_id) == with_data ? 5 : 0;
+      return make_array_dataset(Parts(Tensor<double, 3>({rows, 3, 4}), Numbers(rows), Tensor<float, 2>({rows, 2})))
+          .batch(2);
+    };
+    for (const auto& epoch : epochs_of_function<Parts>(make, 3, 1)) {
+      ASSERT_EQ(epoch.steps.size(), 3U);
+      for (const auto& step : epoch.steps) {
+        EXPECT_EQ(std::get<0>(step[0]).shape()[1], 3U);
+        EXPECT_EQ(std::get<0>(step[0]).shape()[2], 4U);
+        EXPECT_EQ(std::get<2>(step[0]).shape()[1], 2U);
+      }
+    }
+  }
 }
 
 TEST(Uneven, AWorkerThatFailsIsNamedToTheOthers) {

@@ -93,6 +93,35 @@ Values joined(ReduceOp op, int replicas, std::size_t count) {
   return result;
 }
 
+/// The average of `value(replica)` inside of the replicas and outside.
+template <class T>
+void expect_average(MultiWorkerMirroredStrategy& several, const std::function<T(int)>& value, float expected) {
+  const auto own = several.run([&] { return std::vector<T>(5000, value(id())); });
+  const auto inside =
+      several.run([](const auto& mine) { return get_replica_context()->all_reduce(ReduceOp::average, mine); }, own);
+  for (const auto& each : inside.values()) EXPECT_THAT(each, Each(expected));
+  EXPECT_THAT(several.reduce(ReduceOp::average, own), Each(expected));
+}
+
+TEST_P(MultiWorkerOps, AveragesOfLargeShortNumbersAreFinite) {
+  for (const bool reproducible : {false, true}) {
+    MultiWorkerMirroredStrategy several = strategy({.reproducible = reproducible});
+    const auto large = [](int /*replica*/) { return float16_t(60000.0F); };
+    expect_average<float16_t>(several, large, static_cast<float>(float16_t(60000.0F)));
+    expect_average<bfloat16_t>(
+        several, [](int) { return bfloat16_t(768.0F); }, 768.0F);
+  }
+}
+
+TEST_P(MultiWorkerOps, ShortNumbersOfAWorkerAreRoundedOnce) {
+  if (job_size() > 1) GTEST_SKIP() << "between workers they are rounded, too";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto value = [](int replica) { return bfloat16_t(replica == 0 ? 256.0F : 1.0F); };  // 256 + 1 rounds to 256
+  const auto own = several.run([&] { return value(id()); });
+  const float sum = 256.0F + static_cast<float>(replicas() - 1);
+  EXPECT_EQ(static_cast<float>(several.reduce(ReduceOp::sum, own)), static_cast<float>(bfloat16_t(sum)));
+}
+
 TEST_P(MultiWorkerOps, Case74_ReduceToTheSameInAndOutsideOfTheReplicas) {
   for (const CommunicationOptions& options :
        {CommunicationOptions{}, CommunicationOptions{.bytes_per_pack = 64}, CommunicationOptions{.reproducible = true},

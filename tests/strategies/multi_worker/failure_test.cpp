@@ -3,6 +3,11 @@
 #include "multi_worker/multi_worker.hpp"
 
 #include <chorus/strategies/array_dataset.hpp>
+#include <chorus/strategies/check_in_sync.hpp>
+#include <chorus/strategies/checkpoint.hpp>
+#include <chorus/strategies/gradient_accumulator.hpp>
+#include <chorus/strategies/multi_step_context.hpp>
+#include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/variable.hpp>
 
 #include <chrono>
@@ -56,6 +61,75 @@ TEST_P(MultiWorker, WhatOneWorkerRefusesIsToldToTheOthers) {
   expect_told([&] { std::ignore = several.reduce(ReduceOp::sum, values); });
   expect_told([&] { std::ignore = several.extended().reduce_to(ReduceOp::sum, values); });
   expect_told([&] { std::ignore = several.extended().batch_reduce_to(ReduceOp::sum, std::vector{values}); });
+}
+
+/// Expects `call(whether it is to be wrong)` to throw on every worker what the last one refuses, `text`, and the
+/// strategy to work then.
+template <class Call>
+void expect_told(MultiWorkerMirroredStrategy& several, const std::string& text, const Call& call) {
+  const bool wrong = job_rank() == job_size() - 1;
+  EXPECT_THAT(thrown_text([&] { call(wrong); }), HasSubstr(text));
+  expect_works(several);
+}
+
+TEST_P(MultiWorker, OptionsThatOneWorkerRefusesAreToldToTheOthers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto scope = several.scope();
+  const Variable<double> v(0.0, {.name = "v"});
+  expect_told(several, "timeout is negative", [&](bool wrong) {
+    several.run({.communication = {.timeout = std::chrono::seconds(wrong ? -1 : 0)}}, [] {});
+  });
+  expect_told(several, "the mean of integers", [](bool wrong) {
+    const Variable<int> count(0, {.aggregation = wrong ? VariableAggregation::mean : VariableAggregation::sum});
+  });
+  expect_told(several, "Sgd: learning_rate is -1", [&](bool wrong) {
+    const Sgd optimizer{std::tuple(v), {.learning_rate = wrong ? -1.0 : 1.0}};
+  });
+  expect_told(several, "Adam: beta_1 is 1", [&](bool wrong) {
+    const Adam optimizer{std::tuple(v), {.beta_1 = wrong ? 1.0 : 0.5}};
+  });
+  expect_told(several, "0 batches", [&](bool wrong) {
+    const GradientAccumulator<double> accumulator(wrong ? 0 : 1);
+    several.run([] {});
+  });
+  expect_told(several, "losses are not joined by max", [&](bool wrong) {
+    several.extended().set_loss_reduction(wrong ? ReduceOp::max : ReduceOp::sum);
+    several.run([] {});
+  });
+}
+
+TEST_P(MultiWorker, DataAndStepsThatOneWorkerRefusesAreToldToTheOthers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const auto rows = range(100).batch(8);
+  expect_told(several, "replica_weights for", [&](bool wrong) {
+    const std::vector<double> weights(wrong ? 99 : 0, 1.0);
+    std::ignore = several.distribute_dataset(rows, {.shard_policy = AutoShardPolicy::data, .replica_weights = weights});
+  });
+  expect_told(several, "-1 iterations", [&](bool wrong) {
+    auto steps = several.distribute_dataset(rows, {.shard_policy = AutoShardPolicy::data}).iterate();
+    const auto step = [&](MultiStepContext&, const auto& batch) { several.run([](const auto&) {}, batch.batches()); };
+    std::ignore = several.extended().run_steps(step, steps, wrong ? -1 : 2);
+  });
+}
+
+TEST_P(MultiWorker, EntriesThatOneWorkerRefusesAreToldToTheOthers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  MultiWorkerMirroredStrategy another = strategy();
+  const auto make = [](MultiWorkerMirroredStrategy& in) {
+    const auto scope = in.scope();
+    return Variable<double>(0.0, {.name = "v"});
+  };
+  const Variable<double> v = make(several);
+  const Variable<double> of_another = make(another);
+  expect_told(several, "two entries are called \"v\"", [&](bool wrong) {
+    const Checkpoint checkpoint = wrong ? Checkpoint{v, v} : Checkpoint{v};
+    std::ignore = checkpoint.restore("no such folder");
+  });
+  expect_told(several, "check each strategy's in its scope",
+              [&](bool wrong) { wrong ? check_in_sync(v, of_another) : check_in_sync(v, v); });
 }
 
 TEST_P(MultiWorker, AWorkerThatLeavesOutARunIsNoticedWhereItTakesTheNextStep) {

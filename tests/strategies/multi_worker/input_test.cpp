@@ -257,6 +257,24 @@ TEST_P(MultiWorkerInput, Case107_AWorkerThatIsAtItsEndGetsEmptyBatches) {
   expect_steps(several, several.distribute_datasets_from_function(make), expected);
 }
 
+TEST_P(MultiWorkerInput, Case107_WhatAWorkerWithoutAnyDataMakesGoesTogetherWithTheOthers) {
+  MultiWorkerMirroredStrategy several = strategy();
+  using Matrix = Tensor<double, 2>;
+  const auto make = [](const InputContext& context) {
+    return make_array_dataset(Matrix({context.input_pipeline_id == 0 ? 3U : 0U, 5})).batch(2);
+  };
+  std::size_t rows = 0;
+  for (auto& step : several.distribute_datasets_from_function(make)) {
+    const auto columns = several.run([](const Matrix& batch) { return batch.shape()[1]; }, step.batches());
+    EXPECT_THAT(columns.values(), Each(5U));
+    const Matrix all = several.gather(step.batches(), 0);
+    EXPECT_EQ(all.shape(), (Shape{step.global_size(), 5}));
+    rows += all.shape()[0];
+    EXPECT_THAT(several.reduce(ReduceOp::average, step.batches(), 0), ElementsAre(0, 0, 0, 0, 0));
+  }
+  EXPECT_EQ(rows, 3U);
+}
+
 TEST_P(MultiWorkerInput, Case110_ValuesFromAFunction) {
   MultiWorkerMirroredStrategy several = strategy();
   const auto values = several.distribute_values_from_function([](const ValueContext& context) {

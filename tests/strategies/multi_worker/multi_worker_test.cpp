@@ -3,27 +3,18 @@
 #include "multi_worker/multi_worker.hpp"
 #include "core/replicas.hpp"
 
-#include <chorus/barrier.hpp>
 #include <chorus/float16.hpp>
-#include <chorus/interop/mpi.hpp>
 #include <chorus/strategies/array_dataset.hpp>
-#include <chorus/strategies/central_storage_strategy.hpp>
-#include <chorus/strategies/environment_variables.hpp>
 #include <chorus/strategies/metrics.hpp>
-#include <chorus/strategies/mpi_cluster_resolver.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
-#include <chorus/strategies/one_device_strategy.hpp>
 #include <chorus/strategies/optimizers.hpp>
 #include <chorus/strategies/overlapped_all_reduce.hpp>
-#include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/variable.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -37,81 +28,6 @@ using testing::Each;
 using testing::ElementsAre;
 
 INSTANTIATE_TEST_SUITE_P(ReplicasOfEachWorker, MultiWorker, testing::Values(1, 2));
-
-/// As srun does where it does not find the MPI library of the program.
-TEST(Startup, RanksThatMpiDoesNotKnowAreAnError) {
-  const Communicator world = Communicator::world();
-  const MpiClusterResolver resolver(world);
-  const EnvironmentVariables of_srun = [](const std::string& name) {
-    return name == "SLURM_STEP_NUM_TASKS" ? std::optional<std::string>("4") : std::nullopt;
-  };
-  const auto starts = [&] { return startup_line("mirrored", resolver, world, 1, of_srun); };
-  if (job_size() > 1) {
-    EXPECT_NE(starts(), "");
-  } else {
-    expect_error(ErrorCode::invalid_environment, "srun has started 4 processes", [&] { std::ignore = starts(); });
-  }
-}
-
-TEST(Startup, AStrategyOfOneProcessSaysThatEachRankComputesAlone) {
-  const auto expect_said = [](const std::string& name, const auto& make) {
-    testing::internal::CaptureStderr();
-    std::ignore = make();
-    const std::string said = testing::internal::GetCapturedStderr();
-    if (job_size() == 1 || job_rank() != 0) {
-      EXPECT_EQ(said, "");
-    } else {
-      EXPECT_THAT(said, testing::HasSubstr(name + ": a strategy of one process, and there are " +
-                                           std::to_string(job_size()) + " ranks of MPI: each that has one computes"));
-    }
-  };
-  for (const int devices : {1, 2}) {  // the launcher may have bound each rank to one core
-    expect_said("mirrored", [&] { return MirroredStrategy(shared_devices(devices)); });
-    expect_said("central storage", [&] { return CentralStorageStrategy(shared_devices(devices)); });
-  }
-  expect_said("one device", [&] { return OneDeviceStrategy(local_devices().front()); });
-}
-
-/// That the others are told after a short time where the last rank makes no strategy, but calls `last`.
-void expect_short_start(bool set_up, const std::function<void(const Communicator&)>& last, const std::string& text) {
-  const OwnedComm all(0, job_rank());  // which MPI's own barrier may be left in the middle of
-  const Communicator ranks = from_mpi(all.get());
-  if (set_up) barrier(ranks);
-  const bool is_last = job_rank() == job_size() - 1;
-  const Outcome outcome = outcome_of([&] {
-    if (is_last) return last(ranks);
-    MultiWorkerMirroredStrategy(
-        ranks, {.devices = some_devices(2), .communication_options = {.timeout = std::chrono::milliseconds(300)}});
-  });
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (is_last) return;
-  EXPECT_EQ(outcome.code, ErrorCode::timeout) << outcome.text;
-  EXPECT_THAT(outcome.text, testing::HasSubstr(text));
-}
-
-TEST(Startup, WaitsNoLongerForAWorkerThanItsTimeout) {
-  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
-  const auto nothing = [](const Communicator& /*ranks*/) {};
-  expect_short_start(true, nothing, "MultiWorkerMirroredStrategy");
-  expect_short_start(false, nothing, "has waited 0.3");
-  const auto fails_alone = [](const Communicator& ranks) {
-    const Device one = some_devices(1).front();
-    MultiWorkerMirroredStrategy(ranks, {.devices = {one, one}});
-  };
-  expect_short_start(true, fails_alone, "has waited 0.3");
-}
-
-TEST(Startup, AWrongVariableOfTheEnvironmentIsSaidByTheConstructor) {
-  const ScopedVariable memory("CHORUS_SHARED_MEMORY", "on");
-  const OwnedComm all(0, job_rank());
-  const Communicator ranks = from_mpi(all.get());
-  expect_error(ErrorCode::invalid_environment, "CHORUS_SHARED_MEMORY=on: there are auto, memfd, named, off",
-               [&] { MultiWorkerMirroredStrategy strategy(ranks); });
-  for (const int replicas : {1, 2}) {
-    expect_error(ErrorCode::invalid_environment, "CHORUS_SHARED_MEMORY=on",
-                 [&] { MirroredStrategy strategy(some_devices(replicas)); });
-  }
-}
 
 TEST_P(MultiWorker, Case22_ReplicasAreNumberedAcrossTheWorkers) {
   MultiWorkerMirroredStrategy several = strategy();
@@ -368,6 +284,19 @@ TEST_P(MultiWorker, Case206_ReproducibleSumsHaveTheBitsOfOneSum) {
       several.run([](float value) { return get_replica_context()->all_reduce(ReduceOp::sum, value); }, mine);
   EXPECT_EQ(there[0], here[0]);
   EXPECT_EQ(several.reduce(ReduceOp::sum, mine), here[0]);
+}
+
+TEST_P(MultiWorker, Case206_ReproducibleSumsOverAnAxisHaveTheBitsOfOneSum) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> exponents(-20, 20);
+  std::vector<float> all(static_cast<std::size_t>(replicas()) * 100);
+  for (float& each : all) each = std::ldexp(exponents(random), static_cast<int>(exponents(random)));
+  MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  const auto mine = several.run([&] { return std::vector<float>(&all[id() * 100UL], &all[id() * 100UL] + 100); });
+  MirroredStrategy alone = mirrored(1, nullptr, {.reproducible = true});
+  for (const ReduceOp op : {ReduceOp::sum, ReduceOp::average}) {
+    EXPECT_EQ(several.reduce(op, mine, 0), alone.reduce(op, per_replica<std::vector<float>>(alone, {all}), 0));
+  }
 }
 
 TEST_P(MultiWorker, Case137_AnOptimizerAddsTheGradientsOfAllReplicas) {

@@ -37,9 +37,10 @@ struct Division {
   std::optional<std::size_t> batch_rows = {};
 };
 
-/// Throws   Error{invalid_argument} where the layout, the workers and the options do not fit together.
-CHORUS_API void check_distribution(const ReplicaLayout& layout, const InputWorkers& workers,
-                                   const InputOptions& options);
+/// Throws   Error{invalid_argument} where the layout and the workers do not fit together.
+CHORUS_API void check_layout(const ReplicaLayout& layout, const InputWorkers& workers);
+/// Throws   Error{invalid_argument} where the options contradict each other or do not suit the layout.
+CHORUS_API void check_options(const ReplicaLayout& layout, const InputOptions& options);
 
 /// The division of a dataset that all workers describe alike; worker 0 warns where nothing was said about it.
 /// Throws   Error{invalid_argument} where the dataset is not batched, or cannot be divided as the options say;

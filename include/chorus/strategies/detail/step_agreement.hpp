@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct LocalCounts {
   StepCounts own = {};
   std::optional<StepCounts> all = {};  ///< of all workers, where it knows
   std::string failure = {};            ///< the text of what it has thrown instead
+  /// row_shape_of its batches, where it has any; for the first step.
+  std::optional<std::vector<std::int64_t>> row_shape = {};
 };
 
 /// Called by all workers when they have made their data: rethrows `failure`, and on the workers that have none throws
@@ -70,8 +73,15 @@ class CHORUS_API StepAgreement {
   /// Throws   Error{invalid_argument} where another worker has failed, or UnevenPolicy::error forbids what is left.
   [[nodiscard]] std::optional<std::size_t> agree(const LocalCounts& counts);
 
+  /// Whether the workers have agreed on a step.
+  [[nodiscard]] bool begun() const noexcept { return planned_; }
+  /// That of the first worker that has data, for those that have none; empty where no worker needs it.
+  [[nodiscard]] std::span<const std::int64_t> row_shape() const noexcept { return row_shape_; }
+
  private:
-  void compare_plans();
+  void compare_plans(const LocalCounts& first);
+  /// Gives the workers without a row shape that of another one. `lengths`: how many each worker has, or `unknown`.
+  void share_row_shape(const LocalCounts& first, const std::vector<std::int64_t>& lengths);
   void compare_settings() const;
   [[nodiscard]] StepCounts all_counts(const LocalCounts& counts);
   [[noreturn]] void report_uneven() const;
@@ -86,6 +96,7 @@ class CHORUS_API StepAgreement {
   bool planned_ = false;
   std::optional<std::size_t> fixed_rows_;  ///< of every step, on all workers
   bool counts_alone_ = false;              ///< no worker needs to ask the others
+  std::vector<std::int64_t> row_shape_ = {};
 };
 
 }  // namespace chorus::detail

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over the dimensions of a replica's own tensor. Sums lose no digits that the result has: float and shorter
+// numbers are added up as double, and sums of double remember what they have rounded away.
+#include "axis_reduction.hpp"
+
+#include <chorus/float16.hpp>
+#include <chorus/strategies/axes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace chorus::detail {
+namespace {
+
+template <class T>
+inline constexpr bool is_short = std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>;
+/// The type that sums of T are made in.
+template <class T>
+using SumOf = std::conditional_t<is_short<T> || std::same_as<T, float>, double, T>;
+template <class T>
+inline constexpr bool rounds = is_short<T> || std::floating_point<T>;
+
+/// visit.operator()<T>() with the type of the elements; of complex numbers with that of their parts.
+template <class Visit>
+auto with_type(DataType type, const Visit& visit) {
+  switch (type) {
+    case DataType::boolean:
+      return visit.template operator()<bool>();
+    case DataType::int8:
+      return visit.template operator()<std::int8_t>();
+    case DataType::int16:
+      return visit.template operator()<std::int16_t>();
+    case DataType::int32:
+      return visit.template operator()<std::int32_t>();
+    case DataType::int64:
+      return visit.template operator()<std::int64_t>();
+    case DataType::uint16:
+      return visit.template operator()<std::uint16_t>();
+    case DataType::uint32:
+      return visit.template operator()<std::uint32_t>();
+    case DataType::uint64:
+      return visit.template operator()<std::uint64_t>();
+    case DataType::float16:
+      return visit.template operator()<float16_t>();
+    case DataType::bfloat16:
+      return visit.template operator()<bfloat16_t>();
+    case DataType::float32:
+    case DataType::complex64:
+      return visit.template operator()<float>();
+    case DataType::float64:
+    case DataType::complex128:
+      return visit.template operator()<double>();
+    case DataType::long_double:
+      return visit.template operator()<long double>();
+    default:
+      return visit.template operator()<std::uint8_t>();
+  }
+}
+
+DataType sum_type_of(DataType type) {
+  if (type == DataType::float16 || type == DataType::bfloat16 || type == DataType::float32) return DataType::float64;
+  return type == DataType::complex64 ? DataType::complex128 : type;
+}
+
+/// What joined with any other value by min or max gives the other.
+template <class T>
+T neutral(ReduceOp op) {
+  using Limits = std::numeric_limits<std::conditional_t<is_short<T>, float, T>>;
+  if (op == ReduceOp::min) return T(Limits::has_infinity ? Limits::infinity() : Limits::max());
+  if (op == ReduceOp::max) return T(Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+  return T{};
+}
+
+/// Adds `number` to `sum`, and to `lost` what is rounded away (Knuth's TwoSum).
+template <class Sum>
+void add(Sum& sum, Sum& lost, Sum number) {
+  const Sum total = sum + number;
+  const Sum added = total - sum;
+  lost += (sum - (total - added)) + (number - added);
+  sum = total;
+}
+
+/// Adds numbers that lie side by side, in several lanes at a time. A sum of shorter numbers has digits to spare.
+template <class T, class Sum>
+void add_all(Sum& sum, Sum& lost, const T* numbers, std::size_t count) {
+  constexpr std::size_t lanes = 8;
+  std::array<Sum, lanes> sums{};
+  std::array<Sum, lanes> losses{};
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if constexpr (std::same_as<T, Sum>)
+        add(sums[lane], losses[lane], numbers[i + lane]);
+      else
+        sums[lane] += static_cast<Sum>(numbers[i + lane]);
+    }
+  }
+  for (std::size_t lane = 0; lane < lanes && i > 0; ++lane) {
+    add(sum, lost, sums[lane]);
+    lost += losses[lane];
+  }
+  for (; i < count; ++i) add(sum, lost, static_cast<Sum>(numbers[i]));
+}
+
+template <class T, class Sum>
+void add_up(const AxisRuns& runs, const T* in, Sum* sums) {
+  std::vector<Sum> lost(runs.result_count());
+  const std::size_t length = runs.length();
+  runs.for_each([&](std::size_t from, std::size_t to) {
+    if (!runs.kept()) return add_all(sums[to], lost[to], in + from, length);
+    for (std::size_t i = 0; i < length; ++i) add(sums[to + i], lost[to + i], static_cast<Sum>(in[from + i]));
+  });
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    if (std::isfinite(lost[i])) sums[i] += lost[i];  // else the sum is infinite, or not a number
+  }
+}
+
+template <class T>
+void join(ReduceOp op, const AxisRuns& runs, const T* in, T* out) {
+  std::fill_n(out, runs.result_count(), neutral<T>(op));
+  const std::size_t length = runs.length();
+  const std::size_t step = runs.kept() ? 1 : 0;
+  runs.for_each([&](std::size_t from, std::size_t to) {
+    for (std::size_t i = 0; i < length; ++i) out[to + i * step] = joined(op, out[to + i * step], in[from + i]);
+  });
+}
+
+}  // namespace
+
+AxisPartial::AxisPartial(const TensorRef& tensor, const AxisRuns& runs)
+    : type_(sum_type_of(tensor.type)),
+      shape_(runs.shape()),
+      count_(runs.result_count()),
+      memory_(element_count(shape_) * size_of(type_)) {}
+
+AxisPartial::AxisPartial(ReduceOp join_by, const TensorRef& tensor, const AxisRuns& runs) : AxisPartial(tensor, runs) {
+  if (join_by != ReduceOp::sum) type_ = tensor.type;
+  with_type(tensor.type, [&]<class T>() {
+    const T* const in = reinterpret_cast<const T*>(tensor.data);
+    if constexpr (rounds<T>) {
+      if (join_by == ReduceOp::sum) return add_up(runs, in, reinterpret_cast<SumOf<T>*>(memory_.data()));
+    }
+    join(join_by, runs, in, reinterpret_cast<T*>(memory_.data()));
+  });
+}
+
+void AxisPartial::put(const TensorRef& result, std::optional<std::uint64_t> averaged_over) const {
+  if (type_ == result.type && !averaged_over) {
+    if (result.bytes() != 0) std::memcpy(result.data, memory_.data(), result.bytes());
+    return;
+  }
+  with_type(result.type, [&]<class T>() {
+    if constexpr (rounds<T>) {
+      using Sum = SumOf<T>;
+      const Sum* const from = reinterpret_cast<const Sum*>(memory_.data());
+      T* const to = reinterpret_cast<T*>(result.data);
+      const Sum divisor = static_cast<Sum>(averaged_over.value_or(1));
+      for (std::size_t i = 0; i < count_; ++i) {
+        if constexpr (is_short<T>)
+          to[i] = T(static_cast<float>(from[i] / divisor));
+        else
+          to[i] = static_cast<T>(from[i] / divisor);
+      }
+    }
+  });
+}
+
+bool has_exact_sums(DataType type) noexcept {
+  return type >= DataType::float16 && type <= DataType::complex128 && type != DataType::long_double;
+}
+
+void add_exactly(std::span<ExactSum<double>> sums, std::size_t first, const TensorRef& tensor, const AxisRuns& runs) {
+  const std::size_t end = first + sums.size();
+  with_type(tensor.type, [&]<class T>() {
+    if constexpr (rounds<T> && !std::same_as<T, long double>) {
+      const T* const in = reinterpret_cast<const T*>(tensor.data);
+      const std::size_t step = runs.kept() ? 1 : 0;
+      runs.for_each([&](std::size_t from, std::size_t to) {
+        if (to >= end || to + step * runs.length() + 1 - step <= first) return;
+        const std::size_t begin = step == 1 && to < first ? first - to : 0;
+        const std::size_t stop = step == 1 ? std::min(runs.length(), end - to) : runs.length();
+        for (std::size_t i = begin; i < stop; ++i) sums[to + i * step - first] += static_cast<double>(in[from + i]);
+      });
+    }
+  });
+}
+
+}  // namespace chorus::detail

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/device.hpp>
+#include <chorus/strategies/communication_options.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace chorus {
+
+// What a strategy is made of may be wrong on one worker alone. The functions here ask nobody else.
+
+/// Throws   Error{invalid_argument} for a negative timeout; Error{not_built} for CommunicationImplementation::nccl,
+///          where chorus has been built without NCCL.
+void check_usable(const CommunicationOptions& options);
+/// Throws   Error{invalid_argument} where a device of `strategy` is named twice.
+void check_named_once(const std::string& strategy, std::span<const Device> devices);
+/// Throws   Error{invalid_argument} where this process may not run on all of a device.
+void check_may_run_on(std::span<const Device> devices);
+/// `devices`, where this process may.
+[[nodiscard]] std::vector<Device> usable(std::vector<Device> devices);
+
+}  // namespace chorus
