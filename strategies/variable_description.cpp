@@ -36,6 +36,7 @@ std::string text(const VariableDescription& one, const VariableDescription& othe
   if (one.aggregation != other.aggregation) {
     text += fmt::format(" with the aggregation {}", aggregations.at(static_cast<std::size_t>(one.aggregation)));
   }
+  if (one.order != other.order) text += one.order == StorageOrder::row_major ? ", row-major" : ", column-major";
   if (one.trainable != other.trainable) text += one.trainable ? " trainable" : " not trainable";
   return text;
 }
@@ -47,6 +48,7 @@ VariableDescription::VariableDescription(const VariableOptions& options, const T
       synchronization(options.synchronization),
       aggregation(options.aggregation),
       trainable(options.trainable.value_or(true)),
+      order(tensor.shape.size() < 2 ? StorageOrder::row_major : tensor.order),
       dimensions(tensor.shape.size()) {
   put_name(name, options.name);
   std::copy_n(tensor.shape.begin(), std::min(dimensions, shape.size()), shape.begin());

@@ -18,6 +18,7 @@ struct VariableDescription {
   VariableSynchronization synchronization = VariableSynchronization::automatic;
   VariableAggregation aggregation = VariableAggregation::none;
   bool trainable = false;
+  StorageOrder order = StorageOrder::row_major;  ///< the same for one dimension
   std::size_t dimensions = 0;
   std::array<std::size_t, 8> shape{};  ///< its first lengths
   std::uint64_t hash = 0;              ///< of the whole name and all lengths
