@@ -108,6 +108,12 @@ struct Arguments {
   const LinkModel* links = nullptr;                 ///< as in Problem
 };
 
+/// A block of `in`, which has one for each rank.
+[[nodiscard]] inline Section input_block(const Arguments& arguments, std::size_t number) noexcept {
+  if (!arguments.in_sections.empty()) return arguments.in_sections[number];
+  return {number * arguments.call.bytes(), arguments.call.bytes()};
+}
+
 /// A collective of one round in shared memory in two halves, between which the caller may compute.
 struct Halves {
   /// Begins the call: shows what this rank gives, in the round that is returned. None, and nothing done, where it would

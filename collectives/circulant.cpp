@@ -19,6 +19,14 @@ Task<> circulant_reduce_scatter(Transport& transport, TurnedBlocks blocks, Reduc
   }
 }
 
+Task<> circulant_reduce_scatter(Transport& transport, Blocks blocks, Arguments arguments) {
+  const TurnedBlocks turned_blocks(blocks, transport.size(), transport.rank());
+  const Scratch turned = transport.scratch(turned_blocks.offset(transport.size()));
+  turned_blocks.turn(turned.data(), arguments.in);
+  co_await circulant_reduce_scatter(transport, turned_blocks, Reduction(arguments), turned.bytes());
+  copy_unless_same(arguments.out, turned.data(), blocks.bytes(transport.rank()));
+}
+
 Task<> circulant_allgather(Transport& transport, TurnedBlocks blocks, Bytes turned) {
   const int ranks = transport.size();
   const CirculantRounds rounds(ranks);

@@ -79,6 +79,9 @@ class CirculantRounds {
 /// `turned` holds all blocks; in the end it starts with the reduction of the own block, the rest is unspecified.
 Task<> circulant_reduce_scatter(Transport& transport, TurnedBlocks blocks, Reduction reduction, Bytes turned);
 
+/// The whole of it: `arguments.in` is cut into `blocks`, of which each rank gets its own.
+Task<> circulant_reduce_scatter(Transport& transport, Blocks blocks, Arguments arguments);
+
 /// The same rounds backwards, without a reduction: from the own block at the start of `turned` to all of them.
 Task<> circulant_allgather(Transport& transport, TurnedBlocks blocks, Bytes turned);
 

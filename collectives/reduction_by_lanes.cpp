@@ -102,11 +102,7 @@ class LaneCall {
     return nodes_.ranks()[node * of_lanes_.size() + place];
   }
   [[nodiscard]] int me() const { return rank_at(static_cast<std::size_t>(nodes_.number()), place()); }
-  [[nodiscard]] Section block(int rank) const {
-    const auto index = static_cast<std::size_t>(rank);
-    if (!equal()) return arguments_.in_sections[index];
-    return {index * arguments_.call.bytes(), arguments_.call.bytes()};
-  }
+  [[nodiscard]] Section block(int rank) const { return input_block(arguments_, static_cast<std::size_t>(rank)); }
   /// A block, cut into segments.
   [[nodiscard]] Blocks parts(const Section& block) const {
     return {count(block.bytes), arguments_.call.element_bytes(), segments_};

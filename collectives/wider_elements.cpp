@@ -118,19 +118,15 @@ class Numbers {
   }
   /// A part of a block, in bytes.
   [[nodiscard]] std::size_t begin(std::size_t block, int part) const {
-    return whole(block).offset + parts_of(block).offset(part);
+    return input_block(arguments_, block).offset + parts_of(block).offset(part);
   }
   [[nodiscard]] std::size_t count(std::size_t block, int part) const {
     return parts_of(block).bytes(part) / conversion_.number_bytes;
   }
 
  private:
-  [[nodiscard]] Section whole(std::size_t block) const {
-    if (lengths_differ()) return arguments_.in_sections[block];
-    return {block * arguments_.call.bytes(), arguments_.call.bytes()};
-  }
   [[nodiscard]] Blocks parts_of(std::size_t block) const {
-    return {whole(block).bytes / conversion_.number_bytes, conversion_.number_bytes, parts_};
+    return {input_block(arguments_, block).bytes / conversion_.number_bytes, conversion_.number_bytes, parts_};
   }
 
   const Arguments& arguments_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/central_storage_strategy.hpp>
 
-#include "usable_parts.hpp"
-
 #include <chorus/strategies/extended.hpp>
 
 #include <utility>
@@ -15,8 +13,8 @@ StrategyParts parts_of(std::vector<Device> compute_devices, const std::optional<
   if (compute_devices.empty()) compute_devices = local_devices();
   const Device central = parameter_device ? *parameter_device : compute_devices.front();
   return {.name = "central storage",
-          .worker_devices = usable(std::move(compute_devices)),
-          .parameter_devices = usable({central}),
+          .worker_devices = std::move(compute_devices),
+          .parameter_devices = {central},
           .communication_options = options};
 }
 

@@ -24,12 +24,16 @@
 namespace chorus {
 namespace {
 
-/// Throws where a device is named twice, or the options want what is not there.
+/// Throws where a device is named twice or this process may not run on it, or the options want what is not there.
 StrategyParts checked(StrategyParts parts) {
   check_usable(parts.communication_options);
   check_named_once(parts.name, parts.worker_devices);
   const bool alone = !parts.workers && !parts.anywhere;
   if (alone) std::ignore = thread_communicators(1);  // throws where a variable of the environment is wrong
+  if (!parts.anywhere) {
+    check_may_run_on(parts.worker_devices);
+    check_may_run_on(parts.parameter_devices);
+  }
   if (parts.parameter_devices.empty()) parts.parameter_devices = parts.worker_devices;
   if (!parts.cross_device_ops) parts.cross_device_ops = std::make_unique<CollectiveAllReduce>();
   return parts;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/mirrored_strategy.hpp>
 
-#include "usable_parts.hpp"
-
 #include <chorus/strategies/extended.hpp>
 
 #include <utility>
@@ -13,7 +11,7 @@ MirroredStrategy::MirroredStrategy(std::vector<Device> devices, std::unique_ptr<
                                    const CommunicationOptions& options)
     : Strategy(std::make_unique<StrategyExtended>(
           StrategyParts{.name = "mirrored",
-                        .worker_devices = usable(devices.empty() ? local_devices() : std::move(devices)),
+                        .worker_devices = devices.empty() ? local_devices() : std::move(devices),
                         .cross_device_ops = std::move(cross_device_ops),
                         .communication_options = options})) {}
 

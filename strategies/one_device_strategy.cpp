@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/one_device_strategy.hpp>
 
-#include "usable_parts.hpp"
-
 #include <chorus/strategies/extended.hpp>
 
 #include <utility>
@@ -11,6 +9,6 @@ namespace chorus {
 
 OneDeviceStrategy::OneDeviceStrategy(Device device)
     : Strategy(std::make_unique<StrategyExtended>(
-          StrategyParts{.name = "one device", .worker_devices = usable({std::move(device)})})) {}
+          StrategyParts{.name = "one device", .worker_devices = {std::move(device)}})) {}
 
 }  // namespace chorus

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replica_threads.hpp"
 
-#include "usable_parts.hpp"
-
 namespace chorus {
 namespace {
 
@@ -20,7 +18,6 @@ void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
 }  // namespace
 
 ReplicaThreads::ReplicaThreads(std::span<const Device> devices) : devices_(devices) {
-  if (devices.size() > 1) check_may_run_on(devices);  // a single one is not bound to
   try {
     for (std::size_t replica = 1; replica < devices.size(); ++replica) {
       threads_.emplace_back([this, replica] { serve(static_cast<int>(replica)); });

@@ -33,9 +33,4 @@ void check_may_run_on(std::span<const Device> devices) {
   for (const Device& device : devices) const ThreadBinding tried(device);
 }
 
-std::vector<Device> usable(std::vector<Device> devices) {
-  check_may_run_on(devices);
-  return devices;
-}
-
 }  // namespace chorus

@@ -6,7 +6,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 namespace chorus {
 
@@ -19,7 +18,5 @@ void check_usable(const CommunicationOptions& options);
 void check_named_once(const std::string& strategy, std::span<const Device> devices);
 /// Throws   Error{invalid_argument} where this process may not run on all of a device.
 void check_may_run_on(std::span<const Device> devices);
-/// `devices`, where this process may.
-[[nodiscard]] std::vector<Device> usable(std::vector<Device> devices);
 
 }  // namespace chorus

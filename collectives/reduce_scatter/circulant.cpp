@@ -8,7 +8,6 @@
 #include "circulant.hpp"
 #include "algorithm.hpp"
 #include "blocks.hpp"
-#include "reduction.hpp"
 
 namespace chorus::reduce_scatter_circulant {
 namespace {
@@ -23,14 +22,7 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments);
-  const int me = transport.rank();
-  const TurnedBlocks blocks(Blocks(arguments.in_sections), transport.size(), me);
-  const Scratch turned = transport.scratch(blocks.offset(transport.size()));
-
-  blocks.turn(turned.data(), arguments.in);
-  co_await circulant_reduce_scatter(transport, blocks, reduction, turned.bytes());
-  copy_unless_same(arguments.out, turned.data(), arguments.in_sections[static_cast<std::size_t>(me)].bytes);
+  return circulant_reduce_scatter(transport, Blocks(arguments.in_sections), arguments);
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include "circulant.hpp"
 #include "algorithm.hpp"
 #include "blocks.hpp"
-#include "reduction.hpp"
 
 namespace chorus::reduce_scatter_block_circulant {
 namespace {
@@ -30,16 +29,9 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const Reduction reduction(arguments);
-  const int ranks = transport.size();
-  const auto count = arguments.call.count * static_cast<std::size_t>(ranks);
-  const Blocks blocks(count, arguments.call.element_bytes(), ranks);
-  const TurnedBlocks turned_blocks(blocks, ranks, transport.rank());
-  const Scratch turned = transport.scratch(turned_blocks.offset(ranks));
-
-  turned_blocks.turn(turned.data(), arguments.in);
-  co_await circulant_reduce_scatter(transport, turned_blocks, reduction, turned.bytes());
-  copy_unless_same(arguments.out, turned.data(), arguments.call.bytes());
+  const Call& call = arguments.call;
+  const std::size_t count = call.count * static_cast<std::size_t>(transport.size());
+  return circulant_reduce_scatter(transport, {count, call.element_bytes(), transport.size()}, arguments);
 }
 
 }  // namespace

@@ -196,9 +196,7 @@ std::vector<ReduceOp> ops_for(Collective collective, DataType type) {
 
 Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments) {
   if (now) {
-    begin_now(algorithm, transport, arguments.call);
-    algorithm.now(transport, arguments);
-    finish(transport, arguments);
+    carry_out_now(algorithm, transport, arguments);
   } else {
     co_await carry_out(algorithm, transport, arguments, false);
   }

@@ -214,12 +214,15 @@ Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedC
   buffers.check();
 }
 
-void perform_now(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared) {
-  RankBuffers buffers(prepared, transport.rank());
-  const Arguments arguments = buffers.arguments();
+void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments) {
   begin_now(algorithm, transport, arguments.call);
   algorithm.now(transport, arguments);
   finish(transport, arguments);
+}
+
+void perform_now(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared) {
+  RankBuffers buffers(prepared, transport.rank());
+  carry_out_now(algorithm, transport, buffers.arguments());
   buffers.check();
 }
 

@@ -91,6 +91,9 @@ class RankBuffers {
   Guarded out_;  // in place: both
 };
 
+/// Carries a call out by the algorithm's `now`.
+void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments);
+
 /// Carries `prepared` out by `algorithm` on this rank and checks the result.
 Task<> perform(const Algorithm& algorithm, Transport& transport, const PreparedCall& prepared);
 /// The same by the algorithm's `now`.
