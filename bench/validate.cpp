@@ -64,17 +64,36 @@ bool validate_prefix(const Call& call, const AnyRun& run, int ranks) {
   return ranks == 0 || holds(call.out, [&](std::size_t index) { return sum.at(index); });
 }
 
-constexpr std::chrono::milliseconds hold_back(4);
-
-bool all_wait_for(int late, const Call& call, const AnyRun& run) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (call.world.rank() == late) std::this_thread::sleep_for(hold_back);
-  const auto start = std::chrono::steady_clock::now();
-  run(call);
-  const bool waited = std::chrono::steady_clock::now() - start >= hold_back / 2;
-  int here = waited || call.world.rank() == late ? 1 : 0, everywhere = 0;
-  MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return everywhere == 1;
+// Whether a rank that tells `late` of it leaves `run` before `late` enters it. `late` waits `hold_back` for such news,
+// from when it knows that all others are about to enter. That nobody leaves is seen by messages, not by a clock, so a
+// barrier is never called wrong because the ranks are slow.
+bool somebody_leaves_before(int late, const Call& call, const AnyRun& run) {
+  constexpr std::chrono::milliseconds hold_back(4);
+  constexpr std::chrono::microseconds pause(100);
+  constexpr int enters = 1, leaves = 2;
+  const bool is_late = call.world.rank() == late;
+  const auto tell = [&](int what) { MPI_Send(nullptr, 0, MPI_BYTE, late, what, MPI_COMM_WORLD); };
+  const auto hear_all = [&](int what) {
+    for (int others = call.world.size() - 1; others > 0; --others)
+      MPI_Recv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, what, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  };
+  int early = 0;
+  if (is_late) {
+    hear_all(enters);
+    const auto until = std::chrono::steady_clock::now() + hold_back;
+    while (early == 0 && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(pause);
+      MPI_Iprobe(MPI_ANY_SOURCE, leaves, MPI_COMM_WORLD, &early, MPI_STATUS_IGNORE);
+    }
+    run(call);
+    hear_all(leaves);
+  } else {
+    tell(enters);
+    run(call);
+    tell(leaves);
+  }
+  MPI_Bcast(&early, 1, MPI_INT, late, MPI_COMM_WORLD);
+  return early != 0;
 }
 
 }  // namespace
@@ -138,9 +157,9 @@ bool validate_barrier(const Call& call, const AnyRun& run) {
   constexpr int attempts = 10;
   const int ranks = call.world.size();
   for (const int late : {0, ranks / 2, ranks - 1}) {
-    int attempt = 0;
-    while (attempt < attempts && !all_wait_for(late, call, run)) ++attempt;
-    if (attempt == attempts) return false;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      if (somebody_leaves_before(late, call, run)) return false;
+    }
   }
   return true;
 }

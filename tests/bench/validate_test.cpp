@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t count_per_rank = 64;
 
 /// True where every rank's check of `row`, carried out by `run`, was content.
-bool passes(const Row& row, Run run) {
+bool passes(const Row& row, const AnyRun& run) {
   const Communicator world = Communicator::world();
   const auto ranks = static_cast<std::size_t>(world.size());
   const Lengths lengths = row.lengths(count_per_rank * ranks, ranks);
@@ -78,6 +78,16 @@ TEST(Validation, FindsAWrongRankAlone) {
     row_named("bcast").native(call);
     if (call.world.rank() == call.world.size() - 1) call.out.back() += 1;
   }));
+}
+
+TEST(Validation, FindsABarrierThatDoesNotWaitForTheLastRank) {
+  MPI_Comm others = MPI_COMM_NULL;
+  const Communicator world = Communicator::world();
+  MPI_Comm_split(MPI_COMM_WORLD, world.rank() == world.size() - 1 ? MPI_UNDEFINED : 0, 0, &others);
+  EXPECT_FALSE(passes(row_named("barrier"), [&](const Call&) {
+    if (others != MPI_COMM_NULL) MPI_Barrier(others);
+  }));
+  if (others != MPI_COMM_NULL) MPI_Comm_free(&others);
 }
 
 }  // namespace
