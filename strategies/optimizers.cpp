@@ -12,24 +12,28 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 namespace chorus::detail {
 namespace {
 
-template <class T>
-double squares(const TensorRef& tensor) {
-  double sum = 0;
-  const T* const elements = reinterpret_cast<const T*>(tensor.data);
-  for (std::size_t i = 0; i < tensor.count(); ++i)
-    sum += static_cast<double>(elements[i]) * static_cast<double>(elements[i]);
-  return sum;
-}
-
-template <class T>
-void scale(const TensorRef& tensor, double factor) {
-  T* const elements = reinterpret_cast<T*>(tensor.data);
-  for (std::size_t i = 0; i < tensor.count(); ++i) elements[i] = static_cast<T>(elements[i] * static_cast<T>(factor));
+/// visit(elements), of their type.
+template <class Visit>
+void visit_elements(const TensorRef& gradient, const Visit& visit) {
+  const auto as = [&]<class T>(T* elements) { visit(std::span(elements, gradient.count())); };
+  switch (gradient.type) {
+    case DataType::float16:
+      return as(reinterpret_cast<float16_t*>(gradient.data));
+    case DataType::bfloat16:
+      return as(reinterpret_cast<bfloat16_t*>(gradient.data));
+    case DataType::float32:
+      return as(reinterpret_cast<float*>(gradient.data));
+    case DataType::float64:
+      return as(reinterpret_cast<double*>(gradient.data));
+    default:
+      return as(reinterpret_cast<long double*>(gradient.data));  // optimizers have no other variables
+  }
 }
 
 /// Shortens the gradients, seen as one vector, to `norm`.
@@ -38,20 +42,17 @@ void clip(const LeafRefs& leaves, double norm) {
   for (const SlicesRef& slices : leaves.slices) gradients.push_back(slices.values());
   double sum = 0;
   for (const TensorRef& gradient : gradients) {
-    if (gradient.type != DataType::float32 && gradient.type != DataType::float64) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("apply_gradients: gradients of {} are not clipped: only float and double are",
-                              name(gradient.type)));
-    }
-    sum += gradient.type == DataType::float32 ? squares<float>(gradient) : squares<double>(gradient);
+    visit_elements(gradient, [&](const auto& elements) {
+      for (const auto& each : elements) sum += static_cast<double>(each) * static_cast<double>(each);
+    });
   }
   const double length = std::sqrt(sum);
   if (length <= norm) return;
   for (const TensorRef& gradient : gradients) {
-    if (gradient.type == DataType::float32)
-      scale<float>(gradient, norm / length);
-    else
-      scale<double>(gradient, norm / length);
+    visit_elements(gradient, [&]<class T>(std::span<T> elements) {
+      const auto factor = static_cast<ComputedIn<T>>(norm / length);
+      for (T& each : elements) each = static_cast<T>(each * factor);
+    });
   }
 }
 

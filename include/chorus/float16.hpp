@@ -2,7 +2,9 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace chorus {
 
@@ -66,5 +68,11 @@ constexpr bfloat16_t::bfloat16_t(float value) noexcept {
   const std::uint32_t odd = (word >> 16U) & 1U;
   bits = static_cast<std::uint16_t>(not_a_number ? (word >> 16U) | 0x40U : (word + 0x7FFFU + odd) >> 16U);
 }
+
+namespace detail {
+/// What numbers of type `T` are computed in: float for the storage types, any other in itself.
+template <class T>
+using ComputedIn = std::conditional_t<std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>, float, T>;
+}  // namespace detail
 
 }  // namespace chorus

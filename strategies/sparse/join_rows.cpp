@@ -45,7 +45,7 @@ Offer offer_of(const Rows& rows) {
                 fmt::format("all_reduce: slices of a tensor of {} dimensions: at most {} are reduced; join some first",
                             rows.dense_shape.size(), most_dimensions));
   }
-  Offer offer{.type = rows.type, .dimensions = rows.dense_shape.size(), .rows = rows.indices.size()};
+  Offer offer{.type = rows.given, .dimensions = rows.dense_shape.size(), .rows = rows.indices.size()};
   std::ranges::copy(rows.dense_shape, offer.shape.begin());
   return offer;
 }
@@ -103,7 +103,7 @@ class Exchange {
         rows += offer(worker, leaf).rows;
       }
       const Rows& first = *leaves_[leaf].front();
-      joined_.push_back({.rows = {.type = first.type, .dense_shape = first.dense_shape}});
+      joined_.push_back({.rows = first.none()});
       joined_.back().dense = duplicates_ == Duplicates::summed && replicas > 1 &&
                              dense_moves_less(rows, first.dense_shape.front(), first.row_bytes());
     }

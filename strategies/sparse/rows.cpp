@@ -17,12 +17,30 @@ bool each_once_in_order(const std::vector<std::int64_t>& indices) {
   return std::ranges::adjacent_find(indices, std::greater_equal<>()) == indices.end();
 }
 
+DataType type_of_rows(DataType given) { return has_16_bits(given) ? DataType::float32 : given; }
+
+template <class From, class To>
+void convert(const TensorRef& from, const TensorRef& to) {
+  const auto* const in = reinterpret_cast<const From*>(from.data);
+  auto* const out = reinterpret_cast<To*>(to.data);
+  for (std::size_t i = 0; i < from.count(); ++i) out[i] = static_cast<To>(static_cast<float>(in[i]));
+}
+
+/// Converts float16 or bfloat16 to float.
+void widen(const TensorRef& from, const TensorRef& to) {
+  return from.type == DataType::float16 ? convert<float16_t, float>(from, to) : convert<bfloat16_t, float>(from, to);
+}
+/// Converts float to float16 or bfloat16.
+void narrow(const TensorRef& from, const TensorRef& to) {
+  return to.type == DataType::float16 ? convert<float, float16_t>(from, to) : convert<float, bfloat16_t>(from, to);
+}
+
 /// A row of some index, and its number among those that are sorted.
 using Numbered = std::pair<std::int64_t, std::size_t>;
 
 /// All rows of `parts`, sorted by their indices, those of one index added up in the order of the parts.
 Rows sorted_and_summed(std::span<const Rows* const> parts) {
-  Rows sums{.type = parts.front()->type, .dense_shape = parts.front()->dense_shape};
+  Rows sums = parts.front()->none();
   const std::size_t bytes = sums.row_bytes();
   std::vector<Numbered> order;
   std::vector<const std::byte*> rows;
@@ -67,9 +85,22 @@ TensorRef Rows::tensor(std::size_t first, std::size_t count) const {
 
 Rows rows_of(const SlicesRef& slices, Duplicates duplicates) {
   const TensorRef values = slices.values();
-  Rows rows{.type = values.type, .dense_shape = slices.dense_shape(), .indices = slices.indices()};
-  rows.values.resize(values.bytes());
-  detail::gather_rows(values, detail::numbers(0, rows.indices.size()), rows.tensor(), 0);
+  Rows rows{.type = type_of_rows(values.type),
+            .given = values.type,
+            .dense_shape = slices.dense_shape(),
+            .indices = slices.indices()};
+  rows.values.resize(values.count() * size_of(rows.type));
+  const std::vector<std::size_t> all_rows = detail::numbers(0, rows.indices.size());
+  if (rows.type == rows.given) {
+    detail::gather_rows(values, all_rows, rows.tensor(), 0);
+  } else {
+    std::vector<std::byte> halves(values.bytes());
+    TensorRef copy = rows.tensor();
+    copy.type = rows.given;
+    copy.data = halves.data();
+    detail::gather_rows(values, all_rows, copy, 0);
+    widen(copy, rows.tensor());
+  }
   if (duplicates == Duplicates::kept || each_once_in_order(rows.indices)) return rows;
   const Rows* const all = &rows;
   return sorted_and_summed(std::span(&all, 1));
@@ -79,12 +110,19 @@ void put_rows(const TensorRef& tensor, std::span<const std::size_t> rows, const 
               const SlicesRef& slices) {
   slices.resize(indices.size());
   slices.indices() = indices;
-  detail::gather_rows(tensor, rows, slices.values(), 0);
+  const TensorRef to = slices.values();
+  if (to.type == tensor.type) return detail::gather_rows(tensor, rows, to, 0);
+  std::vector<std::byte> halves(tensor.count() * size_of(to.type));
+  TensorRef from = tensor;
+  from.type = to.type;
+  from.data = halves.data();
+  narrow(tensor, from);
+  detail::gather_rows(from, rows, to, 0);
 }
 
 Rows joined(std::span<const Rows* const> parts, Duplicates duplicates) {
   if (duplicates == Duplicates::summed) return sorted_and_summed(parts);
-  Rows all{.type = parts.front()->type, .dense_shape = parts.front()->dense_shape};
+  Rows all = parts.front()->none();
   for (const Rows* part : parts) {
     all.indices.insert(all.indices.end(), part->indices.begin(), part->indices.end());
     all.values.insert(all.values.end(), part->values.begin(), part->values.end());

@@ -37,7 +37,7 @@ std::vector<Rows> rows_of_all(std::span<const SlicesRef> leaves, Duplicates dupl
 
 /// The whole tensor that `rows`, each of another index, stand for.
 Rows whole(const Rows& rows) {
-  Rows all{.type = rows.type, .dense_shape = rows.dense_shape};
+  Rows all = rows.none();
   const std::size_t bytes = rows.row_bytes();
   all.values.resize(rows.dense_shape.front() * bytes);
   for (std::size_t i = 0; i < rows.indices.size() && bytes != 0; ++i) {
@@ -60,7 +60,7 @@ class WholeTensors {
   [[nodiscard]] std::span<const TensorRef> tensors() const { return tensors_; }
 
   /// Makes this replica's slices the result: of the tensors, which have been reduced, and of the joined rows.
-  void put(std::span<const JoinedRows> joined, int averaged_over, std::span<const SlicesRef> leaves) const {
+  void put(std::span<const JoinedRows> joined, std::span<const SlicesRef> leaves) const {
     auto tensor = tensors_.begin();
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
       const std::vector<std::int64_t>& indices = joined[leaf].rows.indices;
@@ -68,7 +68,6 @@ class WholeTensors {
         put_rows(*tensor++, std::vector<std::size_t>(indices.begin(), indices.end()), indices, leaves[leaf]);
       } else {
         put_rows(joined[leaf].rows.tensor(), detail::numbers(0, indices.size()), indices, leaves[leaf]);
-        if (averaged_over > 1) divide_tensor(leaves[leaf].values(), averaged_over);
       }
     }
   }
@@ -77,6 +76,16 @@ class WholeTensors {
   std::vector<Rows> memory_;
   std::vector<TensorRef> tensors_;
 };
+
+/// Joins the rows of all replicas; those that are not reduced as whole tensors then are the result.
+std::vector<JoinedRows> reduced_rows(const ReplicaGroup& group, ReduceOp op, std::span<const ReplicaRows> leaves,
+                                     Duplicates duplicates, const CommunicationOptions& options) {
+  std::vector<JoinedRows> joined = join_rows(group, leaves, duplicates, options);
+  for (const JoinedRows& leaf : joined) {
+    if (op == ReduceOp::average && !leaf.dense) divide_tensor(leaf.rows.tensor(), group.layout().replicas());
+  }
+  return joined;
+}
 
 /// Of the lists of several replicas, in each the parts of every leaf: one list for each leaf.
 std::vector<ReplicaRows> by_leaf(std::span<const std::vector<Rows>* const> replicas) {
@@ -108,7 +117,7 @@ void reduce_slices(ReplicaGroup& group, CrossDeviceOps& ops, ReduceOp op, std::s
   }
   std::vector<const std::vector<Rows>*> replicas;
   for (const std::vector<Rows>& mine : rows) replicas.push_back(&mine);
-  const std::vector<JoinedRows> joined = join_rows(group, by_leaf(replicas), Duplicates::summed, options);
+  const std::vector<JoinedRows> joined = reduced_rows(group, op, by_leaf(replicas), Duplicates::summed, options);
 
   std::vector<WholeTensors> whole_tensors;
   for (const std::vector<Rows>& mine : rows) whole_tensors.emplace_back(mine, joined);
@@ -117,9 +126,8 @@ void reduce_slices(ReplicaGroup& group, CrossDeviceOps& ops, ReduceOp op, std::s
     for (std::size_t i = 0; i < components.size(); ++i) components[i].push_back(mine.tensors()[i]);
   }
   ops.batch_reduce(group, op, components, options);
-  const int averaged_over = op == ReduceOp::average ? group.layout().replicas() : 1;
   for (std::size_t replica = 0; replica < slices.size(); ++replica) {
-    whole_tensors[replica].put(joined, averaged_over, slices[replica]);
+    whole_tensors[replica].put(joined, slices[replica]);
   }
 }
 
@@ -134,7 +142,7 @@ void all_reduce_slices(ReplicaGroup& group, int local_replica, CrossDeviceOps& o
     const ReplicaGroup::Reading reading(group);
     std::vector<const std::vector<Rows>*> replicas;
     for (const void* each : brought) replicas.push_back(static_cast<const std::vector<Rows>*>(each));
-    of_all = std::make_shared<std::vector<JoinedRows>>(join_rows(group, by_leaf(replicas), duplicates, options));
+    of_all = std::make_shared<std::vector<JoinedRows>>(reduced_rows(group, op, by_leaf(replicas), duplicates, options));
   }
   const auto of_first = group.meet(local_replica, {"the rows of an all_reduce", {}, options.timeout}, &of_all);
   const Joined shared = [&] {  // it outlives replica 0's call, which may fail
@@ -145,7 +153,7 @@ void all_reduce_slices(ReplicaGroup& group, int local_replica, CrossDeviceOps& o
 
   const WholeTensors whole_tensors(mine, joined);
   if (!whole_tensors.tensors().empty()) ops.all_reduce(group, local_replica, op, whole_tensors.tensors(), options);
-  whole_tensors.put(joined, op == ReduceOp::average ? group.layout().replicas() : 1, leaves);
+  whole_tensors.put(joined, leaves);
   group.meet(local_replica, {"the end of an all_reduce of IndexedSlices", {}, options.timeout});
 }
 

@@ -93,7 +93,10 @@ requires((Leaf<T> || detail::is_indexed_slices<T>)&&...) class GradientAccumulat
                                  ": give the gradients of the same variables each time");
     }
     const std::size_t count = element_count(shape);
-    for (std::size_t i = 0; i < count; ++i) Traits::data(sum)[i] += Traits::data(gradient)[i];
+    for (std::size_t i = 0; i < count; ++i) {
+      ScalarOf<U>& to = Traits::data(sum)[i];
+      to = static_cast<ScalarOf<U>>(to + Traits::data(gradient)[i]);
+    }
   }
 
   int batches_;

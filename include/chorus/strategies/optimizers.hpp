@@ -2,12 +2,14 @@
 #pragma once
 
 #include <chorus/export.hpp>
+#include <chorus/float16.hpp>
 #include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/variable.hpp>
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -60,9 +62,13 @@ void check_gradient(const Variable<T>& variable, const IndexedSlices<T>& gradien
 }  // namespace detail
 
 /// What optimizers do alike: aggregate the gradients of the replicas, then change each variable on every replica in the
-/// same way. Made in the scope of the variables' strategy, as what it remembers of them are variables, too.
+/// same way. Made in the scope of the variables' strategy, as what it remembers of them are variables, too. Variables
+/// are of floating point numbers; those of 16 bits are computed in float, and rounded when they are stored.
 template <class Derived, Leaf... T>
 class Optimizer {
+  static_assert((std::floating_point<detail::ComputedIn<ScalarOf<T>>> && ...),
+                "optimizers change variables of floating point numbers");
+
  public:
   /// Sums the gradients of the replicas, and changes the variables accordingly.
   ///
@@ -195,11 +201,14 @@ class Sgd final : public Optimizer<Sgd<T...>, T...> {
   template <std::size_t I, class Gradient>
   void change(const Gradient& gradient) {
     using Scalar = ScalarOf<std::tuple_element_t<I, std::tuple<T...>>>;
-    const auto rate = static_cast<Scalar>(options_.learning_rate);
-    const auto momentum = static_cast<Scalar>(options_.momentum);
-    const auto step = [&](Scalar& value, const Scalar& by, Scalar& remembered) {
-      remembered = momentum * remembered - rate * by;
-      value += options_.nesterov ? momentum * remembered - rate * by : remembered;
+    using Computed = detail::ComputedIn<Scalar>;
+    const auto rate = static_cast<Computed>(options_.learning_rate);
+    const auto momentum = static_cast<Computed>(options_.momentum);
+    const auto step = [&](Scalar& value, const Computed& by, Scalar& remembered) {
+      const Computed moved = momentum * static_cast<Computed>(remembered) - rate * by;
+      remembered = static_cast<Scalar>(moved);
+      value = static_cast<Scalar>(static_cast<Computed>(value) +
+                                  (options_.nesterov ? momentum * moved - rate * by : moved));
     };
     detail::change_elements(std::get<I>(this->variables_), gradient, step, std::get<I>(momenta_));
   }
@@ -240,16 +249,20 @@ class Adam final : public Optimizer<Adam<T...>, T...> {
   template <std::size_t I, class Gradient>
   void change_those_of(const Gradient& gradient) {
     using Scalar = ScalarOf<std::tuple_element_t<I, std::tuple<T...>>>;
+    using Computed = detail::ComputedIn<Scalar>;
     const auto step_number = static_cast<double>(this->steps_.value());
-    const auto beta_1 = static_cast<Scalar>(options_.beta_1);
-    const auto beta_2 = static_cast<Scalar>(options_.beta_2);
+    const auto beta_1 = static_cast<Computed>(options_.beta_1);
+    const auto beta_2 = static_cast<Computed>(options_.beta_2);
+    const auto epsilon = static_cast<Computed>(options_.epsilon);
     const auto rate =
-        static_cast<Scalar>(options_.learning_rate * std::sqrt(1 - std::pow(options_.beta_2, step_number)) /
-                            (1 - std::pow(options_.beta_1, step_number)));
-    const auto step = [&](Scalar& value, const Scalar& by, Scalar& first, Scalar& second) {
-      first = beta_1 * first + (1 - beta_1) * by;
-      second = beta_2 * second + (1 - beta_2) * by * by;
-      value -= rate * first / (std::sqrt(second) + static_cast<Scalar>(options_.epsilon));
+        static_cast<Computed>(options_.learning_rate * std::sqrt(1 - std::pow(options_.beta_2, step_number)) /
+                              (1 - std::pow(options_.beta_1, step_number)));
+    const auto step = [&](Scalar& value, const Computed& by, Scalar& first, Scalar& second) {
+      const Computed mean = beta_1 * static_cast<Computed>(first) + (1 - beta_1) * by;
+      const Computed square = beta_2 * static_cast<Computed>(second) + (1 - beta_2) * by * by;
+      first = static_cast<Scalar>(mean);
+      second = static_cast<Scalar>(square);
+      value = static_cast<Scalar>(static_cast<Computed>(value) - rate * mean / (std::sqrt(square) + epsilon));
     };
     detail::change_elements(std::get<I>(this->variables_), gradient, step, std::get<I>(first_moments_),
                             std::get<I>(second_moments_));

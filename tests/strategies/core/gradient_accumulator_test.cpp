@@ -52,6 +52,19 @@ TEST_P(WithReplicas, AnAccumulatorBeginsAnewWhenItIsReset) {
   });
 }
 
+TEST(GradientAccumulator, NumbersOf16BitsAreAddedUp) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  GradientAccumulator<bfloat16_t, std::vector<float16_t>> accumulator(2);
+  strategy.run([&] {
+    EXPECT_FALSE(accumulator.add({bfloat16_t(1.5F), {float16_t(2)}}));
+    const auto sums = accumulator.add({bfloat16_t(0.25F), {float16_t(0.5F)}});
+    ASSERT_TRUE(sums);
+    EXPECT_EQ(std::get<0>(*sums), 1.75F);
+    EXPECT_EQ(std::get<1>(*sums).front(), 2.5F);
+  });
+}
+
 TEST(GradientAccumulator, WrongCallsAreRefused) {
   MirroredStrategy strategy = mirrored(2);
   expect_error(ErrorCode::invalid_argument, "give 1 or more", [] { GradientAccumulator<float>(0); });

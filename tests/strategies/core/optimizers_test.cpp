@@ -105,6 +105,35 @@ TEST(Optimizers, NumbersThatTheyCannotWorkWith) {
   Adam(variables, {.learning_rate = 0, .beta_1 = 0, .beta_2 = 0, .epsilon = 0});
 }
 
+template <class T>
+class Optimizers16Bit : public testing::Test {};
+using ShortNumbers = testing::Types<float16_t, bfloat16_t>;
+TYPED_TEST_SUITE(Optimizers16Bit, ShortNumbers);
+
+TYPED_TEST(Optimizers16Bit, AreComputedInFloatAndRoundedWhenStored) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto scope = strategy.scope();
+  using Short = std::vector<TypeParam>;
+  const auto both = [&](const auto& change) {
+    const Variable<Short> halves(Short(2, TypeParam(4)));
+    const Variable<std::vector<float>> floats(std::vector<float>(2, 4));
+    change(halves, Short{TypeParam(0.5F), TypeParam(1)});
+    change(floats, std::vector<float>{0.5F, 1});
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(halves.value()[i], TypeParam(floats.value()[i])) << i;
+    return static_cast<float>(halves.value()[0]);
+  };
+  const GradientOptions clipped{.clipping = Clipping::after_reduction, .clip_norm = 1};
+  const float sgd = both([&](const auto& v, const auto& gradient) {
+    Sgd optimizer{std::tuple{v}, SgdOptions{.learning_rate = 0.25, .momentum = 0.5, .nesterov = true}};
+    strategy.run([&] { optimizer.apply_gradients({gradient}); });
+  });
+  EXPECT_EQ(sgd, 4 - 0.25F * (1 + 0.5F));
+  both([&](const auto& v, const auto& gradient) {
+    Adam optimizer{std::tuple{v}, AdamOptions{.learning_rate = 0.25}};
+    strategy.run([&] { optimizer.apply_gradients({gradient}, clipped); });
+  });
+}
+
 TEST_P(WithReplicas, ReproducibleAveragesAreDivided) {
   MirroredStrategy strategy = mirrored(replicas(), nullptr, {.reproducible = true});
   const auto averages = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::average, 1.0 + id()); });

@@ -174,6 +174,31 @@ TEST(Sparse, EveryKindOfNumber) {
   check_type(std::complex<float>(1, 2));
 }
 
+/// Every replica has `value` in two of `rows` rows, and so has the average of all, rounded once.
+template <class T>
+void check_average_of_halves(int replicas, std::size_t rows, float value) {
+  MirroredStrategy strategy = mirrored(replicas);
+  using Halves = IndexedSlices<std::vector<T>>;
+  const auto averages = strategy.run([&] {
+    return get_replica_context()->all_reduce(ReduceOp::average, Halves({T(value), T(value)}, {2, 3}, {rows}));
+  });
+  for (const Halves& each : averages.values()) {
+    EXPECT_THAT(each.indices, ElementsAre(2, 3));
+    EXPECT_THAT(each.values, testing::Each(T(value)));
+  }
+}
+
+TEST(Sparse, AveragesOf16BitsAreRoundedOnce) {
+  for (const std::size_t rows : {std::size_t{4}, std::size_t{1000}}) {  // as a whole tensor, and by rows
+    for (const int replicas : {2, 3, 8}) {
+      check_average_of_halves<float16_t>(replicas, rows, 60000);
+      check_average_of_halves<float16_t>(replicas, rows, 0.1F);
+      check_average_of_halves<bfloat16_t>(replicas, rows, 3e37F);
+      check_average_of_halves<bfloat16_t>(replicas, rows, 0.1F);
+    }
+  }
+}
+
 TEST(Sparse, ReproducibleSumsAreInTheOrderOfTheReplicas) {
   constexpr float big = 1e8F;
   MirroredStrategy strategy = mirrored(3, nullptr, {.reproducible = true});

@@ -51,8 +51,7 @@ CHORUS_API void check_columns(const CsvPlace& place, std::size_t found, std::siz
 template <class T>
 T parse_number(std::string_view field, const CsvPlace& place) {
   // float16_t and bfloat16_t are read as float, and rounded once more.
-  using Read = std::conditional_t<std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>, float,
-                                  std::conditional_t<std::integral<T> && sizeof(T) == 1, int, T>>;
+  using Read = std::conditional_t<std::integral<T> && sizeof(T) == 1, int, ComputedIn<T>>;
   std::string_view digits = field;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   Read number{};
