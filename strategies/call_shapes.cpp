@@ -58,7 +58,7 @@ std::string tensors_of(std::uint32_t checksum) {
   const std::scoped_lock lock(memory().mutex);
   return knows_shapes(checksum)
              ? memory().at(checksum).text
-             : fmt::format("tensors with the checksum {:04x}, which that worker's error names", checksum);
+             : fmt::format("tensors with the checksum {:04x} (see that worker's error for their shapes)", checksum);
 }
 
 void ShapesText::add(const TensorRef& tensor) {

@@ -207,11 +207,12 @@ void StrategyExtended::set_loss_reduction(ReduceOp op) {
   loss_reduction_ = op;
 }
 
-void StrategyExtended::reject_variable(const char* function, const std::string& name, const Strategy& owner) const {
+void StrategyExtended::check_owner(const char* function, const std::string& variable, const Strategy& owner) const {
+  if (&owner == strategy_) return;
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format("{}: called on {} with the variable \"{}\", which belongs to {}: make it in the scope of this one",
-                  function, the(*strategy_), name, beside(*strategy_, owner)));
+                  function, the(*strategy_), variable, beside(*strategy_, owner)));
 }
 
 }  // namespace chorus

@@ -29,10 +29,11 @@ double batch_of_all_replicas(std::optional<std::int64_t> given, std::size_t own)
   if (!given) {
     return static_cast<double>(own) * replicas_of_this_one("average_loss without a global_batch_size");
   }
-  if (*given >= 0) return static_cast<double>(*given);
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("average_loss: global_batch_size is {}: give the number of examples of all replicas", *given));
+  if (*given > 0 || (*given == 0 && own == 0)) return static_cast<double>(*given);
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("average_loss: global_batch_size is {}, but there are losses of {} examples: give the number "
+                          "of examples of all replicas",
+                          *given, own));
 }
 
 void reject_weights(const Shape& losses, const Shape& weights) {

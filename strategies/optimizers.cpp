@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/optimizers.hpp>
 
+#include "clipping_number.hpp"
 #include "variable_numbers.hpp"
 
 #include <chorus/detail/fnv1a.hpp>
@@ -56,15 +57,6 @@ void clip(const LeafRefs& leaves, double norm) {
   }
 }
 
-/// Not 0, and most often another one for other ways to clip; 0 for none.
-std::uint8_t number_of(const GradientOptions& options) {
-  if (options.clipping == Clipping::none) return 0;
-  Fnv1a hash;
-  hash.add(static_cast<std::uint64_t>(options.clipping));
-  hash.add(std::bit_cast<std::uint64_t>(static_cast<double>(options.clip_norm.value_or(0))));
-  return static_cast<std::uint8_t>(hash.value() % 255 + 1);
-}
-
 /// Throws unless the gradients are clipped to a length, or not at all.
 void check_clipping(const GradientOptions& options) {
   const bool clips = options.clipping != Clipping::none;
@@ -108,6 +100,24 @@ void check(const AdamOptions& options) {
 
 }  // namespace
 
+// Two bits say where, the others are a checksum of the norm.
+constexpr unsigned clipping_at = 6;
+
+std::uint8_t clipping_number(const GradientOptions& options) {
+  if (options.clipping == Clipping::none) return 0;
+  Fnv1a hash;
+  hash.add(std::bit_cast<std::uint64_t>(options.clip_norm.value_or(0)));
+  return static_cast<std::uint8_t>(static_cast<unsigned>(options.clipping) << clipping_at |
+                                   hash.value() % (1U << clipping_at));
+}
+
+std::string clipping_text(std::uint8_t number) {
+  if (number == 0) return {};
+  const bool before = static_cast<Clipping>(number >> clipping_at) == Clipping::before_reduction;
+  return fmt::format("clipped {} the reduction, clip_norm with the checksum {:02x}", before ? "before" : "after",
+                     number % (1U << clipping_at));
+}
+
 SgdOptions checked(const SgdOptions& options) {
   get_strategy().extended().group().ahead([&] { check(options); });
   return options;
@@ -141,7 +151,7 @@ void aggregate_gradients(const LeafRefs& gradients, const GradientOptions& optio
   check_clipping(options);
   if (options.clipping == Clipping::before_reduction) clip(gradients, *options.clip_norm);
   const StrategyCall call{
-      .function = StrategyFunction::apply_gradients, .dimensions = number_of(options), .variable = optimizer};
+      .function = StrategyFunction::apply_gradients, .dimensions = clipping_number(options), .variable = optimizer};
   if (options.aggregate && !gradients.slices.empty()) {
     replica->all_reduce_slices(ReduceOp::sum, gradients.slices, options.communication, call);
   }

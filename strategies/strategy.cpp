@@ -57,7 +57,7 @@ detail::InputWorkers Strategy::input_workers() const {
       body(*group->workers());
     });
   };
-  return {layout.workers, layout.worker, meet};
+  return {layout.workers, layout.worker, meet, extended_->communication_options().timeout};
 }
 
 void Strategy::run_replicas(const RunOptions& options, const std::function<void(int)>& body,

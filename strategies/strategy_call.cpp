@@ -2,6 +2,7 @@
 #include <chorus/strategies/strategy_call.hpp>
 
 #include "call_shapes.hpp"
+#include "clipping_number.hpp"
 #include "variable_numbers.hpp"
 
 #include <fmt/format.h>
@@ -56,8 +57,8 @@ constexpr std::uint32_t bits(std::uint32_t number, unsigned from, unsigned to) {
 /// Of a call of a variable, "Variable::assign_add of "loss"", or of an optimizer.
 std::string text_of_variable(StrategyFunction function, std::uint32_t way, const std::string& variable) {
   if (function == StrategyFunction::apply_gradients) {
-    return fmt::format("apply_gradients to {}{}", variable,
-                       way != 0 ? fmt::format(" (clipping {:02x})", way) : std::string());
+    const std::string clipping = detail::clipping_text(static_cast<std::uint8_t>(way));
+    return "apply_gradients to " + variable + (clipping.empty() ? "" : " (" + clipping + ")");
   }
   if (function == StrategyFunction::update) return fmt::format("StrategyExtended::update of {}", variable);
   const bool writes = way != 0 && way <= write_names.size();

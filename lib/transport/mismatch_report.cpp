@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <set>
 
 namespace chorus {
@@ -18,19 +19,22 @@ std::string describe(const Call& call, PurposeText purpose) {
 
 std::string mismatch_report(const std::map<int, std::optional<Call>>& calls, AlgorithmName algorithm_name,
                             PurposeText purpose) {
-  std::set<std::string> descriptions;
+  std::map<std::string, std::set<std::uint32_t>> purposes;  // that have one description
   std::set<int> algorithms;
   for (const auto& [rank, call] : calls) {
     if (!call) continue;
-    descriptions.insert(describe(*call, purpose));
+    purposes[describe(*call, purpose)].insert(call->purpose);
     algorithms.insert(call->algorithm);
   }
-  const bool only_algorithms_differ = descriptions.size() == 1 && algorithms.size() > 1;
   std::map<int, std::string> texts;
   for (const auto& [rank, call] : calls) {
     std::string& text = texts[rank];
     text = call ? describe(*call, purpose) : "not arrived";
-    if (call && only_algorithms_differ) text += fmt::format(" (algorithm {})", algorithm_name(*call));
+    if (!call) continue;
+    const std::set<std::uint32_t>& alike = purposes.at(text);
+    const bool differs_in_nothing_else = purposes.size() == 1 && alike.size() == 1;
+    if (alike.size() > 1) text += *alike.begin() == call->purpose ? " (one of that name)" : " (another of that name)";
+    if (differs_in_nothing_else && algorithms.size() > 1) text += fmt::format(" (algorithm {})", algorithm_name(*call));
   }
   return group_by_place(texts);
 }

@@ -141,7 +141,7 @@ PlanSettings settings_of(const InputOptions& options) {
 PlanSettings settings_of(const InputOptions& options, AutoShardPolicy policy, const PipelineFacts& facts) {
   PlanSettings settings = settings_of(options);
   settings.numbers[0] = static_cast<std::int64_t>(policy);
-  settings.numbers[4] = static_cast<std::int64_t>(facts.batch->rows.value_or(0));
+  settings.numbers[PlanSettings::rows] = static_cast<std::int64_t>(facts.batch->rows.value_or(0));
   if (policy == AutoShardPolicy::data) settings.numbers[5] = static_cast<std::int64_t>(facts.order);
   return settings;
 }

@@ -18,18 +18,20 @@ InputWorkers::InputWorkers(const std::optional<Communicator>& workers) {
   if (workers) *this = InputWorkers(*workers);
 }
 
-InputWorkers::InputWorkers(int size, int rank, Meet meet) : size_(size), rank_(rank), meet_(std::move(meet)) {}
+InputWorkers::InputWorkers(int size, int rank, Meet meet, std::chrono::nanoseconds timeout)
+    : size_(size), rank_(rank), meet_(std::move(meet)), options_{.timeout = timeout} {}
 
 std::vector<std::int64_t> InputWorkers::gather(const std::vector<std::int64_t>& own) const {
   if (alone()) return own;
   std::vector<std::int64_t> all(own.size() * static_cast<std::size_t>(size_));
-  meet_(StrategyFunction::next_step, [&](const Communicator& comm) { allgather(comm, own, all); });
+  meet_(StrategyFunction::next_step, [&](const Communicator& comm) { allgather(comm, own, all, options_); });
   return all;
 }
 
 void InputWorkers::add(std::span<std::int64_t> numbers) const {
   if (alone()) return;
-  meet_(StrategyFunction::next_step, [&](const Communicator& comm) { allreduce(comm, numbers, ReduceOp::sum); });
+  meet_(StrategyFunction::next_step,
+        [&](const Communicator& comm) { allreduce(comm, numbers, ReduceOp::sum, options_); });
 }
 
 std::string InputWorkers::failures(StrategyFunction function, const std::string& own, const std::string& what) const {
@@ -38,7 +40,7 @@ std::string InputWorkers::failures(StrategyFunction function, const std::string&
   Text mine{};
   own.copy(mine.data(), mine.size() - 1);
   std::vector<Text> all(static_cast<std::size_t>(size_));
-  meet_(function, [&](const Communicator& comm) { allgather(comm, std::span(&mine, 1), all); });
+  meet_(function, [&](const Communicator& comm) { allgather(comm, std::span(&mine, 1), all, options_); });
   std::string failures;
   for (std::size_t worker = 0; worker < all.size(); ++worker) {
     if (all[worker].front() == '\0') continue;

@@ -80,9 +80,12 @@ void StepAgreement::compare_settings() const {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t setting = i % own.size();
     if (all[i] == all[setting]) continue;
+    const std::string values = setting == PlanSettings::rows
+                                   ? ", " + std::to_string(all[setting]) + " and " + std::to_string(all[i])
+                                   : std::string();
     throw Error(ErrorCode::mismatch, std::string("DistributedDataset: ") + PlanSettings::names[setting] +
-                                         " is not the same on worker 0 and on worker " +
-                                         std::to_string(i / own.size()) + ": give every worker the same options");
+                                         " not the same on worker 0 and on worker " + std::to_string(i / own.size()) +
+                                         values + ": give every worker the same options");
   }
 }
 
@@ -151,6 +154,7 @@ StepCounts StepAgreement::all_counts(const LocalCounts& counts) {
     const std::string others =
         workers_.failures(StrategyFunction::next_step, counts.failure, "could not read its data");
     if (counts.failure.empty()) reject("in step " + std::to_string(step_) + " " + others);
+    return {};  // this worker throws its own
   }
   return {static_cast<std::size_t>(sums[0]), static_cast<std::size_t>(sums[1]), static_cast<std::size_t>(sums[2])};
 }

@@ -101,8 +101,9 @@ void check_agreement(std::span<const RankReport> reports) {
   }
   if (first.workers != static_cast<int>(reports.size())) {
     reject(fmt::format(
-        "the cluster has {} that compute together, but MPI runs {}: start as many ranks as workers, with "
-        "mpirun -n {}, or let MpiClusterResolver describe the cluster; give an evaluator that is started with them a "
+        "the resolver's cluster has {} to compute together, but MPI runs {}: describe all of them to every rank, as in "
+        "TF_CONFIG, start as many ranks as workers, with mpirun -n {}, or let MpiClusterResolver describe the cluster; "
+        "give an evaluator that is started with them a "
         "communicator of its own, as by Communicator::split, and the workers one of theirs",
         first.workers == 1 ? "1 worker" : fmt::format("{} workers", first.workers),
         reports.size() == 1 ? "1 rank" : fmt::format("{} ranks", reports.size()), first.workers));

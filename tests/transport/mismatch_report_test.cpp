@@ -37,6 +37,18 @@ TEST(MismatchReport, NamesWhatTheCallsAreFor) {
             "\n  rank 2: allreduce of 4 float32 by sum");
 }
 
+TEST(MismatchReport, TellsPurposesOfOneTextApart) {
+  Call first = an_allreduce(4, 1);
+  Call second = an_allreduce(4, 2);
+  first.purpose = 7;
+  second.purpose = 8;
+  const PurposeText text = [](std::uint32_t /*number*/) { return std::string("write"); };
+  EXPECT_EQ(mismatch_report({{0, second}, {1, first}, {2, second}, {3, an_allreduce(4, 1)}}, name_of, text),
+            "\n  ranks 0, 2: write: allreduce of 4 float32 by sum (another of that name)"
+            "\n  rank 1: write: allreduce of 4 float32 by sum (one of that name)"
+            "\n  rank 3: allreduce of 4 float32 by sum");
+}
+
 TEST(MismatchReport, SaysWhoHasNotArrived) {
   EXPECT_EQ(mismatch_report({{0, an_allreduce(4, 1)}, {1, an_allreduce(4, 1)}, {2, std::nullopt}}, name_of),
             "\n  ranks 0-1: allreduce of 4 float32 by sum\n  rank 2: not arrived");

@@ -82,19 +82,20 @@ class Dataset {
   /// change their types: name the batch's, batch<Batch>(64), an aggregate with the same members in the same order and
   /// one dimension more in each.
   /// Shapes   all elements of a batch have the same shapes; `rows` is above 0.
-  /// Throws   Error{invalid_argument}: at once where `rows` is 0, while iterating where shapes differ.
+  /// Throws   Error{invalid_argument}: at once where `rows` is 0 or a negative number, while iterating where shapes
+  /// differ.
   template <class B = void>
   [[nodiscard]] auto batch(std::size_t rows, Remainder remainder = Remainder::keep) const {
     using Batch = typename std::conditional_t<std::is_void_v<B>, detail::BatchOf<T>, detail::BatchNamed<B>>::Type;
-    require(rows > 0, "batch: rows is 0: give the number of elements of a batch");
+    require_count(rows, "batch: rows", "the number of elements of a batch");
     return with<Batch, detail::BatchStage<T, Batch>>(rows, remainder == Remainder::drop);
   }
 
   /// Each time one of the next `buffer` elements, at random: an order like any other where `buffer` is the number of
   /// elements or more. The same seed gives the same order on every machine.
-  /// Throws   Error{invalid_argument} where `buffer` is 0.
+  /// Throws   Error{invalid_argument} where `buffer` is 0 or a negative number.
   [[nodiscard]] Dataset shuffle(std::size_t buffer, std::uint64_t seed, Reshuffle reshuffle = Reshuffle::never) const {
-    require(buffer > 0, "shuffle: buffer is 0: give the number of elements to draw from");
+    require_count(buffer, "shuffle: buffer", "the number of elements to draw from");
     using Stage = detail::ShuffleStage<T>;
     return with<T, Stage>(typename Stage::Order{buffer, seed, reshuffle == Reshuffle::each_epoch});
   }
@@ -126,9 +127,9 @@ class Dataset {
   /// The same elements, up to `count` of them made ahead by a thread of each iterator's; an exception comes where its
   /// element would have come. A DistributedDataset does so itself.
   /// Order    an iterator that is destroyed waits for the element that is being made.
-  /// Throws   Error{invalid_argument} where `count` is 0.
+  /// Throws   Error{invalid_argument} where `count` is 0 or a negative number.
   [[nodiscard]] Dataset prefetch(std::size_t count) const {
-    require(count > 0, "prefetch: count is 0: give the number of elements to make ahead");
+    require_count(count, "prefetch: count", "the number of elements to make ahead");
     return with<T, detail::PrefetchStage<T>>(count);
   }
 
@@ -149,6 +150,11 @@ class Dataset {
   }
   static void require(bool condition, const std::string& otherwise) {
     if (!condition) throw Error(ErrorCode::invalid_argument, "Dataset::" + otherwise);
+  }
+  /// That `count` is above 0, and no negative number that became one without a sign.
+  static void require_count(std::size_t count, const std::string& name, const std::string& wanted) {
+    const auto given = static_cast<std::ptrdiff_t>(count);
+    require(given > 0, name + " is " + std::to_string(given) + ": give " + wanted);
   }
 
   detail::StagePointer<T> stage_;

@@ -106,9 +106,10 @@ class CHORUS_API StrategyExtended {
     return Mirrored<T>(layout, std::vector<T>(static_cast<std::size_t>(layout.local_replicas), value));
   }
   /// Calls `function(component, args...)` for every component of `variable` on this worker; a distributed argument
-  /// gives its own component for each. In a replica all replicas call, and it is done once for all. The function is in
-  /// the cross-replica context of this strategy. Returns what it has returned, a std::vector in the order of the
-  /// components; nothing where it returns nothing.
+  /// gives its own component for each, that of the first replica where the variable has one component for all. In a
+  /// replica all replicas call, and it is done once for all. The function is in the cross-replica context of this
+  /// strategy. Returns what it has returned, a std::vector in the order of the components; nothing where it returns
+  /// nothing.
   /// Throws   Error{invalid_argument} where `variable` belongs to another strategy, or a DistributedValues has not one
   ///          component for each local replica; Error{wrong_context} in the scope of another strategy;
   ///          Error{mismatch} on every replica where they update different variables, by different functions or with
@@ -197,7 +198,8 @@ class CHORUS_API StrategyExtended {
   /// call(i) in the update context of each of `components` components; what they return, in their order.
   template <class Call>
   auto update_each(std::size_t components, const Call& call) const;
-  [[noreturn]] void reject_variable(const char* function, const std::string& name, const Strategy& owner) const;
+  /// Throws unless the variable of that name belongs to this strategy.
+  void check_owner(const char* function, const std::string& variable, const Strategy& owner) const;
   void check_placed(const char* function) const;
   void check_non_slot(const NonSlotDevices& where) const;
   static void check_iterations(int iterations);

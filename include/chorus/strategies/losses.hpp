@@ -38,10 +38,11 @@ struct LossOptions {
 /// gradient.
 ///
 /// Shapes   `per_example_loss` has one dimension at least, the examples; 0 examples give 0.
-/// Throws   Error{invalid_argument} where the size is negative or the weights have another shape;
+/// Throws   Error{invalid_argument} where the size is negative, or 0 though there are examples, or the weights have
+///          another shape;
 ///          Error{wrong_context} outside of the replicas unless the size is given.
 template <Leaf T>
-requires(LeafTraits<T>::rank >= 1 && Divisible<ScalarOf<T>>)
+requires(LeafTraits<T>::rank >= 1 && Divisible<ScalarOf<T>> && std::convertible_to<ScalarOf<T>, double>)
     [[nodiscard]] ScalarOf<T> average_loss(const T& per_example_loss, const LossOptions<T>& options = {}) {
   using Traits = LeafTraits<T>;
   const Shape shape = Traits::shape(per_example_loss);

@@ -47,7 +47,7 @@ class CHORUS_API MultiStepContext {
       };
       std::string arguments = '"' + name + "\" by " + std::string(chorus::name(op));
       replica->merge_at({.what = "set_last_step_output", .where = where, .arguments = std::move(arguments)}, keep,
-                        std::tuple(std::move(value)));
+                        std::tuple<T>(std::move(value)));
     } else {
       last_step_outputs_[name] = get_strategy().reduce(op, std::move(value));
     }
@@ -62,7 +62,7 @@ class CHORUS_API MultiStepContext {
         non_tensor_outputs_[name] = strategy.local_results(values);
       };
       replica->merge_at({.what = "set_non_tensor_output", .where = where, .arguments = '"' + name + '"'}, keep,
-                        std::tuple(std::move(value)));
+                        std::tuple<T>(std::move(value)));
     } else {
       non_tensor_outputs_[name] = std::move(value);
     }

@@ -111,6 +111,8 @@ class CHORUS_API Strategy {
   }
   template <Structure T>
   [[nodiscard]] T reduce(ReduceOp op, const Mirrored<T>& value) {
+    check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
+    extended_->group().ahead([&] { extended_->check_arguments("Strategy::reduce", value); });
     return reduce(op, value.get());
   }
   template <Leaf T>
@@ -147,6 +149,7 @@ class CHORUS_API Strategy {
   template <Structure T>
   requires(!detail::HoldsDistributed<T>::value) [[nodiscard]] T gather(T value, int /*axis*/) {
     static_assert(detail::is_walkable<T>(), "gather joins tensors, or tuples, vectors, maps and aggregates of them");
+    check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
     return value;
   }
   /// An axis is a whole number.

@@ -299,14 +299,15 @@ class Variable {
 
 template <Leaf T>
 T Strategy::reduce(ReduceOp op, const Variable<T>& variable) {
+  check_cross_replica("Strategy::reduce", "ReplicaContext::all_reduce");
+  extended_->check_owner("Strategy::reduce", variable.name(), variable.strategy());
   return reduce(op, variable.value());
 }
 
 template <Leaf T>
 auto Strategy::gather(const Variable<T>& variable, int axis) {
   check_cross_replica("Strategy::gather", "ReplicaContext::all_gather");
-  if (&variable.strategy() != this)
-    extended_->reject_variable("Strategy::gather", variable.name(), variable.strategy());
+  extended_->check_owner("Strategy::gather", variable.name(), variable.strategy());
   const auto& own = variable.components();
   std::vector<T> of_replicas(own.begin(), own.end());
   of_replicas.resize(static_cast<std::size_t>(layout().local_replicas), of_replicas.front());
@@ -341,8 +342,7 @@ auto StrategyExtended::update_each(std::size_t components, const Call& call) con
 template <Leaf T, class Function, class... Args>
 auto StrategyExtended::update(const Variable<T>& variable, Function&& function, Args&&... args) {
   check_update("StrategyExtended::update");
-  if (!variable_created_in_scope(variable))
-    reject_variable("StrategyExtended::update", variable.name(), variable.strategy());
+  check_owner("StrategyExtended::update", variable.name(), variable.strategy());
   const auto update_components = [&](const auto&... all) {
     check_arguments("StrategyExtended::update", all...);
     return update_each(variable.components().size(), [&](int i) {
@@ -377,8 +377,7 @@ auto StrategyExtended::update_non_slot(const NonSlotDevices& where, Function&& f
 
 template <Leaf T>
 const T& StrategyExtended::read_var(const Variable<T>& variable) const {
-  if (!variable_created_in_scope(variable))
-    reject_variable("StrategyExtended::read_var", variable.name(), variable.strategy());
+  check_owner("StrategyExtended::read_var", variable.name(), variable.strategy());
   return variable.value();
 }
 
@@ -389,8 +388,7 @@ std::optional<Variable<T>> StrategyExtended::value_container(const T& component)
 
 template <Leaf T>
 ContextGuard StrategyExtended::colocate_vars_with(const Variable<T>& variable) {
-  if (!variable_created_in_scope(variable))
-    reject_variable("StrategyExtended::colocate_vars_with", variable.name(), variable.strategy());
+  check_owner("StrategyExtended::colocate_vars_with", variable.name(), variable.strategy());
   check_update("StrategyExtended::colocate_vars_with");
   if (current_context().replica != nullptr) return ContextGuard(current_context());
   return strategy_->scope();

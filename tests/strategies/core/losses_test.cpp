@@ -69,6 +69,9 @@ TEST_P(WithReplicas, Case196_WrongSizesAndContexts) {
   const std::vector<float> losses{1, 2};
   expect_error(ErrorCode::invalid_argument, "-1",
                [&] { std::ignore = average_loss(losses, {.global_batch_size = -1}); });
+  expect_error(ErrorCode::invalid_argument, "is 0, but there are losses of 2 examples",
+               [&] { std::ignore = average_loss(losses, {.global_batch_size = 0}); });
+  EXPECT_EQ(average_loss(std::vector<float>{}, {.global_batch_size = 0}), 0);
   MirroredStrategy strategy = mirrored(replicas());
   EXPECT_THAT(strategy.run([] { return scale_regularization(6.0F); }).values(),
               testing::Each(6 / static_cast<float>(replicas())));

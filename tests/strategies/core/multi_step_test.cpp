@@ -67,6 +67,21 @@ TEST_P(WithReplicas, RunStepsKeepsWhatTheLastStepHasSet) {
   EXPECT_THAT(two.non_tensor_outputs(), ElementsAre("call", "name"));
 }
 
+TEST_P(WithReplicas, StructuresOfTheReplicasAreKept) {
+  MirroredStrategy strategy = mirrored(replicas());
+  MultiStepContext outputs;
+  strategy.run([&] {
+    outputs.set_last_step_output("sums", std::pair(id(), 1.0), ReduceOp::sum);
+    outputs.set_last_step_output("sum", std::tuple(1), ReduceOp::sum);
+    outputs.set_non_tensor_output("names", std::pair(std::string("replica"), id()));
+  });
+  EXPECT_EQ((outputs.last_step_output<std::pair<int, double>>("sums")),
+            std::pair(static_cast<int>(sum_of_ids()), static_cast<double>(replicas())));
+  EXPECT_EQ(outputs.last_step_output<std::tuple<int>>("sum"), std::tuple(replicas()));
+  using Names = std::vector<std::pair<std::string, int>>;
+  EXPECT_EQ(outputs.non_tensor_output<Names>("names").back(), std::pair(std::string("replica"), replicas() - 1));
+}
+
 TEST(MultiStep, InitialOutputsStayWhereNoStepIsRun) {
   MirroredStrategy strategy = mirrored(2);
   auto iterator = steps_of(strategy).iterate();

@@ -310,7 +310,24 @@ TEST_P(WithReplicas, Case64_NotInAReplica) {
   strategy.run([&] {
     expect_error(ErrorCode::wrong_context, "ReplicaContext::all_gather",
                  [&] { std::ignore = strategy.gather(rows, 0); });
+    expect_error(ErrorCode::wrong_context, "ReplicaContext::all_gather",
+                 [&] { std::ignore = strategy.gather(std::vector{id()}, 0); });
   });
+}
+
+TEST(Reduce, WhatBelongsToAnotherStrategyIsRefused) {
+  MirroredStrategy mine = mirrored(2);
+  MirroredStrategy other = mirrored(3);
+  const auto copies = other.extended().broadcast_to(1.0);
+  expect_error(ErrorCode::invalid_argument,
+               "Strategy::reduce: ", [&] { std::ignore = mine.reduce(ReduceOp::average, copies); });
+  const auto scoped = [&] {
+    const auto scope = other.scope();
+    return Variable<double>(1.0);
+  };
+  const Variable<double> v = scoped();
+  expect_error(ErrorCode::invalid_argument, "Strategy::reduce: called on the mirrored strategy with the variable",
+               [&] { std::ignore = mine.reduce(ReduceOp::average, v); });
 }
 
 TEST_P(WithReplicas, Case50_AMirroredVariableIsItsOwnAverageAndHasNoSum) {

@@ -112,7 +112,7 @@ TEST_P(Writes, ByOptimizersInAnotherOrderAreTold) {
       },
       [&] { of_a.apply_gradients({1.0}); });
   expect_told(
-      "replica 0 to apply_gradients to \"a\" (clipping ",
+      "replica 0 to apply_gradients to \"a\" (clipped after the reduction, clip_norm ",
       [&] { of_a.apply_gradients({1.0}, {.clipping = Clipping::after_reduction, .clip_norm = 0.5}); },
       [&] { of_a.apply_gradients({1.0}); });
   expect_told(

@@ -67,6 +67,9 @@ TEST(Dataset, BatchesKeepOrDropTheRemainder) {
   EXPECT_THAT(collect(range(5).batch(2, Remainder::drop)), ElementsAre(Numbers{0, 1}, Numbers{2, 3}));
   EXPECT_THAT(collect(range(0).batch(2)), ElementsAre());
   EXPECT_THAT(test::rejection([] { static_cast<void>(range(1).batch(0)); }), HasSubstr("rows is 0"));
+  EXPECT_THAT(test::rejection([] { static_cast<void>(range(1).batch(-1)); }), HasSubstr("rows is -1"));
+  EXPECT_THAT(test::rejection([] { static_cast<void>(range(1).shuffle(-2, 1)); }), HasSubstr("buffer is -2"));
+  EXPECT_THAT(test::rejection([] { static_cast<void>(range(1).prefetch(-3)); }), HasSubstr("count is -3"));
 }
 
 struct Example {

@@ -39,15 +39,20 @@ std::vector<Outcome> outcomes(const MakeDataset& make, const InputOptions& optio
   });
 }
 
-void expect_all_throw(const MakeDataset& make, int steps, const std::string& told, const InputOptions& options = {}) {
-  const std::vector<Outcome> seen = outcomes(make, options);
-  for (const Outcome& outcome : seen) {
-    EXPECT_THAT(outcome.text, HasSubstr("the disk is gone"));
-    EXPECT_EQ(outcome.steps, steps);
+void expect_all_throw(const MakeDataset& make, int steps, const std::string& told, InputOptions options = {}) {
+  for (const UnevenPolicy policy :
+       {UnevenPolicy::pad, UnevenPolicy::drop, UnevenPolicy::stop_all, UnevenPolicy::error}) {
+    SCOPED_TRACE(static_cast<int>(policy));
+    options.uneven = policy;
+    const std::vector<Outcome> seen = outcomes(make, options);
+    for (const Outcome& outcome : seen) {
+      EXPECT_THAT(outcome.text, HasSubstr("the disk is gone"));
+      EXPECT_EQ(outcome.steps, steps);
+    }
+    EXPECT_THAT(seen[0].text, HasSubstr(told));
+    EXPECT_EQ(seen[1].text, "the disk is gone") << "its own";
+    EXPECT_EQ(seen[2].text, seen[0].text);
   }
-  EXPECT_THAT(seen[0].text, HasSubstr(told));
-  EXPECT_EQ(seen[1].text, "the disk is gone") << "its own";
-  EXPECT_EQ(seen[2].text, seen[0].text);
 }
 
 void fail_on_worker_1(const InputContext& context) {

@@ -190,7 +190,8 @@ TEST_P(Calls, DifferentStructuresOfOneLengthAreTold) {
           ReduceOp::sum, per_replica(several, std::vector(static_cast<std::size_t>(GetParam()), shaped(rows))));
     };
   };
-  expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum of ", ", which that worker's error names");
+  expect_told(several, reduces(2), reduces(3), "Strategy::reduce by sum of ",
+              " (see that worker's error for their shapes)");
   for (const std::size_t rows : {2U, 3U}) std::invoke(reduces(rows));
   expect_told(several, reduces(2), reduces(3),
               "Strategy::reduce by sum of float64 " + to_string(Shape{2, length / 2}) + ": ",

@@ -217,6 +217,23 @@ TEST_P(MultiWorker, Case86_WorkersWithDifferentNumbersOfReplicasAreRefused) {
   expect_error(ErrorCode::invalid_argument, "as many devices on every rank", make);
 }
 
+TEST_P(MultiWorker, TheTimeoutOfAStrategyHoldsForItsInput) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy({.timeout = std::chrono::milliseconds(200)});
+  const auto late = [](std::int64_t row) {
+    if (job_rank() == 1 && row == 0) std::this_thread::sleep_for(std::chrono::milliseconds(800));
+    return row;
+  };
+  const Outcome outcome = outcome_of([&] {
+    const auto rows = several.distribute_dataset(range(8).map(late).batch(8), {.shard_policy = AutoShardPolicy::off});
+    auto iterator = rows.iterate();
+    while (iterator.next()) {
+    }
+    several.run([] {});
+  });
+  EXPECT_THAT(outcome.text, HasSubstr("has waited 0.2")) << "this worker, or another one";
+}
+
 TEST_P(MultiWorker, TheTimeoutOfARunHoldsForAllThatWorkersWaitForInIt) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   MultiWorkerMirroredStrategy several = strategy();

@@ -3,8 +3,10 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/export.hpp>
+#include <chorus/options.hpp>
 #include <chorus/strategies/strategy_call.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,8 +28,8 @@ class CHORUS_API InputWorkers {
   /// The ranks of a communicator, implicitly: it is what users give.
   InputWorkers(const Communicator& workers);                 // NOLINT(google-explicit-constructor)
   InputWorkers(const std::optional<Communicator>& workers);  // NOLINT(google-explicit-constructor)
-  /// So many, of which this is number `rank`.
-  InputWorkers(int size, int rank, Meet meet);
+  /// So many, of which this is number `rank`, and which wait for each other for `timeout`; zero: CHORUS_TIMEOUT.
+  InputWorkers(int size, int rank, Meet meet, std::chrono::nanoseconds timeout = {});
 
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -46,6 +48,7 @@ class CHORUS_API InputWorkers {
   int size_ = 1;
   int rank_ = 0;
   Meet meet_;
+  CollectiveOptions options_;
 };
 
 }  // namespace chorus::detail

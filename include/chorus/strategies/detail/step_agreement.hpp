@@ -27,8 +27,9 @@ struct StepCounts {
 
 /// What must be the same on all workers, each as a number; 0 where it need not.
 struct PlanSettings {
-  static constexpr std::array names{"the shard_policy",    "the uneven policy",   "the replication_mode",
-                                    "the replica_weights", "the rows of a batch", "the order of shuffle"};
+  static constexpr std::array names{"the shard_policy is",     "the uneven policy is",    "the replication_mode is",
+                                    "the replica_weights are", "the rows of a batch are", "the order of shuffle is"};
+  static constexpr std::size_t rows = 4;
   std::array<std::int64_t, names.size()> numbers{};
 };
 
