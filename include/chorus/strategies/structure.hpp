@@ -265,7 +265,7 @@ auto map_leaves(const Function& function, const T& structure) {
     for (const auto& part : structure) mapped.push_back(map_leaves(function, part));
     return mapped;
   } else if constexpr (is_map<T>) {
-    std::map<typename T::key_type, decltype(map_leaves(function, structure.begin()->second))> mapped;
+    auto mapped = empty_map_like<decltype(map_leaves(function, structure.begin()->second))>(structure);
     for (const auto& [key, part] : structure) mapped.emplace(key, map_leaves(function, part));
     return mapped;
   } else {

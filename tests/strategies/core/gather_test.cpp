@@ -8,6 +8,7 @@
 #include <chorus/strategies/variable.hpp>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -70,6 +71,27 @@ TEST_P(GatherStructures, StructuresOfDistributedValuesAreThoseOfTheReplicas) {
   expect_error(ErrorCode::invalid_argument, "Strategy::gather" + text, [&] { std::ignore = more.gather(both, 0); });
   expect_error(ErrorCode::invalid_argument, "Strategy::reduce" + text,
                [&] { std::ignore = more.reduce(ReduceOp::max, named); });
+}
+
+TEST_P(GatherStructures, MapsOfAnyOrderKeepTheirKeys) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const std::vector<int> ids = numbers_below(replicas());
+  using Falling = std::map<int, std::vector<int>, std::greater<>>;
+  const auto falling = strategy.run([] { return Falling{{1, {id()}}, {2, {}}}; });
+  const Falling expected{{1, ids}, {2, {}}};
+  EXPECT_EQ(strategy.gather(falling, 0), expected);
+  const auto inside = strategy.run([](const Falling& mine) { return get_replica_context()->all_gather(mine, 0); },
+                                   std::map<int, PerReplica<Falling>, std::greater<>>{{3, falling}}.at(3));
+  EXPECT_THAT(inside.values(), testing::Each(expected));
+
+  // An order that its type does not tell.
+  using Chosen = bool (*)(int, int);
+  using Rows = PerReplica<std::vector<int>>;
+  std::map<int, Rows, Chosen> rows([](int left, int right) { return left > right; });
+  for (const int key : {1, 2}) rows.emplace(key, strategy.run([key] { return std::vector<int>(1, key * id()); }));
+  const std::map<int, std::vector<int>, Chosen> gathered = strategy.gather(rows, 0);
+  EXPECT_EQ(gathered.begin()->first, 2);
+  EXPECT_EQ(gathered.at(1), ids);
 }
 
 TEST(Gather, MessagesNameTheLeaf) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -85,6 +86,14 @@ TEST(ArrayDataset, RowsAreWhatIsLeftOfTheArrays) {
   const auto whole = collect(make_array_dataset(Images{counted(3, 2), {7, 8, 9}}).skip(2))[0].value();
   EXPECT_EQ(whole.pixels, Matrix({1, 2}, {4, 5}));
   EXPECT_THAT(whole.labels, ElementsAre(9));
+}
+
+TEST(ArrayDataset, MapsOfAnotherOrderKeepTheirKeys) {
+  using Parts = std::map<int, std::vector<int>, std::greater<>>;
+  const auto parts = make_array_dataset(Parts{{1, {10, 11, 12}}, {2, {20, 21, 22}}});
+  EXPECT_EQ(collect(parts.batch(2))[1], (Parts{{1, {12}}, {2, {22}}}));
+  const Dataset<Parts> stacked = parts.map([](const auto& row) { return row; }).batch(2);
+  EXPECT_EQ(collect(stacked)[0], (Parts{{1, {10, 11}}, {2, {20, 21}}}));
 }
 
 TEST(ArrayDataset, KeepsItsArraysWhileARowIsLeft) {

@@ -75,7 +75,7 @@ decltype(auto) component_of(T& argument, [[maybe_unused]] int replica) {
     }
     (std::make_index_sequence<std::tuple_size_v<Plain>>());
   } else if constexpr (is_map<Plain>) {
-    std::map<typename Plain::key_type, std::decay_t<decltype(component_of(argument.begin()->second, replica))>> parts;
+    auto parts = empty_map_like<std::decay_t<decltype(component_of(argument.begin()->second, replica))>>(argument);
     for (auto& [key, part] : argument) parts.emplace(key, component_of(part, replica));
     return parts;
   } else {

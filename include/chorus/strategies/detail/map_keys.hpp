@@ -22,6 +22,12 @@ inline constexpr bool is_map = false;
 template <class Key, class T, class Compare, class Allocator>
 inline constexpr bool is_map<std::map<Key, T, Compare, Allocator>> = true;
 
+/// A map of `Mapped` without entries, with the keys and the order of `map`.
+template <class Mapped, class Key, class T, class Compare, class Allocator>
+std::map<Key, Mapped, Compare> empty_map_like(const std::map<Key, T, Compare, Allocator>& map) {
+  return std::map<Key, Mapped, Compare>(map.key_comp());
+}
+
 /// A pair, tuple or array.
 template <class Key>
 concept KeyOfParts = requires {
