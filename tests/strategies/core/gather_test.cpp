@@ -7,6 +7,7 @@
 #include <chorus/strategies/indexed_slices.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -92,6 +93,20 @@ TEST_P(GatherStructures, MapsOfAnyOrderKeepTheirKeys) {
   const std::map<int, std::vector<int>, Chosen> gathered = strategy.gather(rows, 0);
   EXPECT_EQ(gathered.begin()->first, 2);
   EXPECT_EQ(gathered.at(1), ids);
+}
+
+TEST_P(GatherStructures, ArraysAndPairsOfDistributedValuesKeepTheirKind) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto rows = strategy.run([] { return std::vector<int>(1, id()); });
+  const std::pair both(std::array{rows, rows}, 5);
+  using Local = std::pair<std::array<std::vector<int>, 2>, int>;
+  const std::vector<Local> local = strategy.local_results(both);
+  ASSERT_EQ(local.size(), static_cast<std::size_t>(replicas()));
+  const std::vector<int> mine = {replicas() - 1};
+  EXPECT_EQ(local.back(), Local({mine, mine}, 5));
+  const auto given = strategy.run([](const Local& part) { return part.first[1].at(0); }, both);
+  EXPECT_EQ(strategy.local_results(given), numbers_below(replicas()));
+  EXPECT_EQ(strategy.gather(both.first, 0)[1], numbers_below(replicas()));
 }
 
 TEST(Gather, MessagesNameTheLeaf) {
