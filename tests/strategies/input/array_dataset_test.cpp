@@ -118,6 +118,10 @@ TEST(ArrayDataset, SlicesAndConcatenates) {
   EXPECT_EQ(joined.labels, images.labels);
   const Matrix unlike[] = {Matrix({1, 2}), Matrix({1, 3})};
   EXPECT_THAT(test::rejection([&] { static_cast<void>(concatenate<Matrix>(unlike)); }), HasSubstr("(3)"));
+  using Parts = std::map<std::string, std::vector<int>>;
+  const Parts other_keys[] = {{{"a", {1, 2}}, {"b", {3, 4}}}, {{"a", {5}}, {"c", {6}}}};
+  EXPECT_THAT(test::rejection([&] { static_cast<void>(concatenate<Parts>(other_keys)); }),
+              HasSubstr("element 2 has [c] where those before it in the batch have [b]"));
 }
 
 }  // namespace
