@@ -10,6 +10,32 @@ namespace {
 
 bool is_integer(DataType type) { return type <= DataType::uint64; }
 
+template <class T>
+bool are_zeros(const TensorRef& tensor) {
+  const T* const first = reinterpret_cast<const T*>(tensor.data);
+  return std::all_of(first, first + tensor.bytes() / sizeof(T), [](const T& number) { return number == T{}; });
+}
+
+/// Whether all elements equal zero, of either sign.
+bool is_zero(const TensorRef& tensor) {
+  switch (tensor.type) {
+    case DataType::float16:
+      return are_zeros<float16_t>(tensor);
+    case DataType::bfloat16:
+      return are_zeros<bfloat16_t>(tensor);
+    case DataType::float32:
+    case DataType::complex64:
+      return are_zeros<float>(tensor);
+    case DataType::float64:
+    case DataType::complex128:
+      return are_zeros<double>(tensor);
+    case DataType::long_double:
+      return are_zeros<long double>(tensor);
+    default:
+      return are_zeros<std::byte>(tensor);
+  }
+}
+
 bool is_complex(DataType type) { return type == DataType::complex64 || type == DataType::complex128; }
 
 }  // namespace
@@ -73,9 +99,7 @@ void check_same_everywhere(ReduceOp op, const LeafRefs& leaves, int replicas) {
   for (const TensorRef& tensor : tensors) check_operation(op, tensor.type, "Strategy::reduce");
   if (op != ReduceOp::sum || replicas == 1) return;
   for (const TensorRef& tensor : tensors) {
-    if (std::all_of(tensor.data, tensor.data + tensor.bytes(), [](std::byte byte) { return byte == std::byte{0}; })) {
-      continue;
-    }
+    if (is_zero(tensor)) continue;
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("Strategy::reduce: a value that is the same on all {} replicas has no sum over them: take its "

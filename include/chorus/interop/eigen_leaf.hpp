@@ -11,18 +11,23 @@
 
 namespace chorus {
 
-/// Eigen's matrices, vectors and arrays as leaves of the strategies: a vector has one dimension, all others two.
-template <Number T, int Rows, int Columns, int Options, int MaxRows, int MaxColumns>
-struct LeafTraits<Eigen::Matrix<T, Rows, Columns, Options, MaxRows, MaxColumns>> {
-  using Matrix = Eigen::Matrix<T, Rows, Columns, Options, MaxRows, MaxColumns>;
+namespace detail {
+/// The LeafTraits of a matrix or an array: `Of` is Eigen::Matrix or Eigen::Array.
+template <template <class, int, int, int, int, int> class Of, Number T, int Rows, int Columns, int Options, int MaxRows,
+          int MaxColumns>
+struct EigenTraits {
+  using Matrix = Of<T, Rows, Columns, Options, MaxRows, MaxColumns>;
+  template <int SomeRows, int SomeColumns, int SomeOptions>
+  using Sized = Of<T, SomeRows, SomeColumns, SomeOptions, SomeRows, SomeColumns>;
   static constexpr bool is_row = Rows == 1 && Columns != 1;
   static constexpr bool is_column = Columns == 1;
   using Scalar = T;
-  using Variable = Eigen::Matrix<T, is_row ? 1 : Eigen::Dynamic, is_column ? 1 : Eigen::Dynamic, Options>;
+  using Variable = Sized<is_row ? 1 : Eigen::Dynamic, is_column ? 1 : Eigen::Dynamic, Options>;
   static constexpr int rank = is_row || is_column ? 1 : 2;
   template <int K>
-  requires(K >= 1 && K <= rank) using Less = std::conditional_t<K == rank, T, Eigen::VectorX<T>>;
-  using More = std::conditional_t<rank == 1, Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
+  requires(K >= 1 &&
+           K <= rank) using Less = std::conditional_t<K == rank, T, Sized<Eigen::Dynamic, 1, Eigen::ColMajor>>;
+  using More = std::conditional_t<rank == 1, Sized<Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>,
                                   Eigen::Tensor<T, 3, Eigen::RowMajor>>;
   static constexpr StorageOrder order = Matrix::IsRowMajor != 0 ? StorageOrder::row_major : StorageOrder::column_major;
 
@@ -44,6 +49,17 @@ struct LeafTraits<Eigen::Matrix<T, Rows, Columns, Options, MaxRows, MaxColumns>>
       return Matrix::Zero(first, static_cast<Eigen::Index>(shape.at(1)));
   }
 };
+
+}  // namespace detail
+
+/// Eigen's matrices, vectors and arrays as leaves of the strategies: those of one row or column have one dimension, all
+/// others two.
+template <Number T, int Rows, int Columns, int Options, int MaxRows, int MaxColumns>
+struct LeafTraits<Eigen::Matrix<T, Rows, Columns, Options, MaxRows, MaxColumns>>
+    : detail::EigenTraits<Eigen::Matrix, T, Rows, Columns, Options, MaxRows, MaxColumns> {};
+template <Number T, int Rows, int Columns, int Options, int MaxRows, int MaxColumns>
+struct LeafTraits<Eigen::Array<T, Rows, Columns, Options, MaxRows, MaxColumns>>
+    : detail::EigenTraits<Eigen::Array, T, Rows, Columns, Options, MaxRows, MaxColumns> {};
 
 /// Eigen's tensors.
 template <Number T, int Rank, int Options, class Index>

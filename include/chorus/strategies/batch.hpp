@@ -40,6 +40,18 @@ CHORUS_API std::size_t common_rows(const std::vector<TensorRef>& leaves, const P
 CHORUS_API void check_row(const TensorRef& row, const TensorRef& batch, std::size_t element, std::size_t leaf,
                           const Paths& paths);
 CHORUS_API void check_leaves(std::size_t of_batch, std::size_t of_element);
+/// Throws   Error{invalid_argument}, which names the first leaf that only one has.
+[[noreturn]] CHORUS_API void reject_structure(std::size_t element, const std::vector<std::string>& its_leaves,
+                                              const std::vector<std::string>& leaves_before);
+
+/// Throws   Error{invalid_argument} unless `part`, the element number `element` of a batch, has vectors of the lengths
+///          and maps of the keys of `before`.
+template <class T>
+void check_structure(const T& part, const T& before, std::size_t element) {
+  if constexpr (may_differ<T>()) {
+    if (structure_number(part) != structure_number(before)) reject_structure(element, paths_of(part), paths_of(before));
+  }
+}
 
 /// What TensorRef has no type for: memory that is only read.
 template <class T>
@@ -51,9 +63,9 @@ template <BatchStructure B>
 void gather(const B& from, std::span<const std::size_t> rows, B& to, std::size_t first) {
   const std::vector<TensorRef> sources = tensors_to_read(from);
   const std::vector<TensorRef> targets = tensors_of(to);
-  check_leaves(targets.size(), sources.size());
+  check_structure(from, to, first);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!rows.empty()) check_row(sources[i], targets[i], rows.front(), i, [&] { return paths_of(from); });
+    if (!rows.empty()) check_row(sources[i], targets[i], first, i, [&] { return paths_of(from); });
     gather_rows(sources[i], rows, targets[i], first);
   }
 }
@@ -94,7 +106,7 @@ template <BatchStructure B>
 }
 
 /// The rows of all `batches`, of which there is one or more, in their order.
-/// Throws   Error{invalid_argument} where their rows have different shapes.
+/// Throws   Error{invalid_argument} where their rows have different shapes, or their maps different keys.
 template <BatchStructure B>
 [[nodiscard]] B concatenate(std::span<const B> batches) {
   std::size_t rows = 0;

@@ -82,8 +82,8 @@ class Dataset {
   /// change their types: name the batch's, batch<Batch>(64), an aggregate with the same members in the same order and
   /// one dimension more in each.
   /// Shapes   all elements of a batch have the same shapes; `rows` is above 0.
-  /// Throws   Error{invalid_argument}: at once where `rows` is 0 or a negative number, while iterating where shapes
-  /// differ.
+  /// Throws   Error{invalid_argument}: at once where `rows` is 0 or a negative number, while iterating where shapes or
+  ///          the keys of maps differ.
   template <class B = void>
   [[nodiscard]] auto batch(std::size_t rows, Remainder remainder = Remainder::keep) const {
     using Batch = typename std::conditional_t<std::is_void_v<B>, detail::BatchOf<T>, detail::BatchNamed<B>>::Type;

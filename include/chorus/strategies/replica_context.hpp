@@ -6,6 +6,7 @@
 #include <chorus/strategies/call_site.hpp>
 #include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/context.hpp>
+#include <chorus/strategies/detail/arguments.hpp>
 #include <chorus/strategies/replica_group.hpp>
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
@@ -97,7 +98,8 @@ class CHORUS_API ReplicaContext {
                                 const CallSite& where = CallSite::here());
 
   /// Waits until all replicas of this worker have come here, and calls `function(strategy, PerReplica args...)` once,
-  /// in the cross-replica context. Each replica gets the result, of a PerReplica or Mirrored one its own component.
+  /// in the cross-replica context. Each replica gets the result, of a PerReplica or Mirrored one its own component,
+  /// also of one inside of a tuple, vector or map; the members of an aggregate come as they are.
   ///
   /// Order    every replica of this worker calls, at the same place of the program.
   /// Throws   Error{wrong_context} where this thread is not this replica; Error{mismatch} on every replica where they
@@ -140,13 +142,6 @@ class CHORUS_API ReplicaContext {
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_distributed = false;
-template <class T>
-inline constexpr bool is_distributed<PerReplica<T>> = true;
-template <class T>
-inline constexpr bool is_distributed<Mirrored<T>> = true;
-
 /// That of `function`, of any arguments.
 template <class Function>
 [[nodiscard]] ReplicaGroup::Use use_of(const Function& function) {
@@ -161,15 +156,6 @@ template <class Result, class... Args>
 [[nodiscard]] ReplicaGroup::Use use_of(const std::function<Result(Args...)>& function) {
   if (const auto* const pointer = function.template target<Result (*)(Args...)>()) return use_of(*pointer);
   return {.function = &function.target_type()};
-}
-
-/// What `replica` gets of the result of a merge_call.
-template <class Result>
-auto part_of(const Result& result, int replica) {
-  if constexpr (is_distributed<Result>)
-    return result[static_cast<std::size_t>(replica)];
-  else
-    return result;
 }
 
 /// What a replica brings to a merge_call: its arguments, and, replica 0, a place for the result.
@@ -215,7 +201,9 @@ void ReplicaContext::call_merged(Function& function, Visit& visit, const std::ve
     visit.result = std::apply(invoke, values);
   else
     std::apply(invoke, values);
-  if constexpr (detail::is_distributed<typename Visit::Result>) check_merged(visit.result->values().size());
+  if constexpr (Visit::returns) {
+    detail::for_each_distributed(*visit.result, [&](std::size_t components) { check_merged(components); });
+  }
 }
 
 template <class Function, class... Args>
@@ -237,7 +225,7 @@ auto ReplicaContext::merge_at(ReplicaGroup::Place place, Function& function, std
   if constexpr (Visit::returns) {
     auto mine = [&] {
       const ReplicaGroup::Reading reading(group());
-      return detail::part_of(*static_cast<const Visit*>(all.front())->result, local_replica_);
+      return detail::component_of(*static_cast<const Visit*>(all.front())->result, local_replica_);
     }();
     group().meet(local_replica_, {"the result of merge_call", place.where, place.timeout});
     return mine;

@@ -133,11 +133,11 @@ B stack(std::span<const T> elements, std::size_t first, std::size_t count) {
   const std::size_t only[] = {0};
   for (std::size_t i = 0; i < count; ++i) {
     const T& element = elements[first + i];
+    check_structure(element, elements.front(), first + i);
     std::vector<TensorRef> parts = tensors_to_read(element);
-    check_leaves(targets.size(), parts.size());
     for (std::size_t part = 0; part < parts.size(); ++part) {
       parts[part].shape.insert(parts[part].shape.begin(), 1);
-      check_row(parts[part], targets[part], i, part, [&] { return paths_of(element); });
+      check_row(parts[part], targets[part], first + i, part, [&] { return paths_of(element); });
       gather_rows(parts[part], only, targets[part], i);
     }
   }

@@ -4,6 +4,7 @@
 #include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/detail/aggregate.hpp>
+#include <chorus/strategies/detail/map_keys.hpp>
 #include <chorus/strategies/indexed_slices.hpp>
 #include <chorus/strategies/leaf.hpp>
 
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -40,18 +40,6 @@ template <class T>
 inline constexpr bool is_sequence = false;
 template <class T, class Allocator>
 inline constexpr bool is_sequence<std::vector<T, Allocator>> = !std::same_as<T, bool>;  // whose elements are no objects
-
-template <class T>
-inline constexpr bool is_map = false;
-template <class Key, class T, class Compare, class Allocator>
-inline constexpr bool is_map<std::map<Key, T, Compare, Allocator>> = true;
-
-std::string key_text(const auto& key) {
-  if constexpr (std::convertible_to<decltype(key), std::string>)
-    return std::string(key);
-  else
-    return std::to_string(key);
-}
 }  // namespace detail
 
 /// What a structure is made of, so that it can be walked: a leaf, IndexedSlices, a tuple (also a pair or array), a
@@ -225,13 +213,6 @@ consteval bool may_differ() {
   }
 }
 
-void add_key(Fnv1a& hash, const auto& key) {
-  if constexpr (std::convertible_to<decltype(key), std::string_view>)
-    hash.add(std::string_view(key));
-  else
-    hash.add(key_text(key));
-}
-
 /// Adds what can differ between structures of one type to `hash`.
 template <class T>
 void add_structure(Fnv1a& hash, const T& structure) {
@@ -284,7 +265,7 @@ auto map_leaves(const Function& function, const T& structure) {
     for (const auto& part : structure) mapped.push_back(map_leaves(function, part));
     return mapped;
   } else if constexpr (is_map<T>) {
-    std::map<typename T::key_type, decltype(map_leaves(function, structure.begin()->second))> mapped;
+    auto mapped = empty_map_like<decltype(map_leaves(function, structure.begin()->second))>(structure);
     for (const auto& [key, part] : structure) mapped.emplace(key, map_leaves(function, part));
     return mapped;
   } else {

@@ -7,7 +7,9 @@
 #include <chorus/strategies/indexed_slices.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -70,6 +72,41 @@ TEST_P(GatherStructures, StructuresOfDistributedValuesAreThoseOfTheReplicas) {
   expect_error(ErrorCode::invalid_argument, "Strategy::gather" + text, [&] { std::ignore = more.gather(both, 0); });
   expect_error(ErrorCode::invalid_argument, "Strategy::reduce" + text,
                [&] { std::ignore = more.reduce(ReduceOp::max, named); });
+}
+
+TEST_P(GatherStructures, MapsOfAnyOrderKeepTheirKeys) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const std::vector<int> ids = numbers_below(replicas());
+  using Falling = std::map<int, std::vector<int>, std::greater<>>;
+  const auto falling = strategy.run([] { return Falling{{1, {id()}}, {2, {}}}; });
+  const Falling expected{{1, ids}, {2, {}}};
+  EXPECT_EQ(strategy.gather(falling, 0), expected);
+  const auto inside = strategy.run([](const Falling& mine) { return get_replica_context()->all_gather(mine, 0); },
+                                   std::map<int, PerReplica<Falling>, std::greater<>>{{3, falling}}.at(3));
+  EXPECT_THAT(inside.values(), testing::Each(expected));
+
+  // An order that its type does not tell.
+  using Chosen = bool (*)(int, int);
+  using Rows = PerReplica<std::vector<int>>;
+  std::map<int, Rows, Chosen> rows([](int left, int right) { return left > right; });
+  for (const int key : {1, 2}) rows.emplace(key, strategy.run([key] { return std::vector<int>(1, key * id()); }));
+  const std::map<int, std::vector<int>, Chosen> gathered = strategy.gather(rows, 0);
+  EXPECT_EQ(gathered.begin()->first, 2);
+  EXPECT_EQ(gathered.at(1), ids);
+}
+
+TEST_P(GatherStructures, ArraysAndPairsOfDistributedValuesKeepTheirKind) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto rows = strategy.run([] { return std::vector<int>(1, id()); });
+  const std::pair both(std::array{rows, rows}, 5);
+  using Local = std::pair<std::array<std::vector<int>, 2>, int>;
+  const std::vector<Local> local = strategy.local_results(both);
+  ASSERT_EQ(local.size(), static_cast<std::size_t>(replicas()));
+  const std::vector<int> mine = {replicas() - 1};
+  EXPECT_EQ(local.back(), Local({mine, mine}, 5));
+  const auto given = strategy.run([](const Local& part) { return part.first[1].at(0); }, both);
+  EXPECT_EQ(strategy.local_results(given), numbers_below(replicas()));
+  EXPECT_EQ(strategy.gather(both.first, 0)[1], numbers_below(replicas()));
 }
 
 TEST(Gather, MessagesNameTheLeaf) {

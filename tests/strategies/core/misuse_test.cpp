@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <complex>
 #include <map>
 #include <memory>
@@ -75,6 +76,7 @@ TEST(Misuse, ArgumentsOfAnotherNumberOfReplicas) {
   reads(few);
   reads(std::tuple(1, few));
   reads(std::pair(few, 1));
+  reads(std::array{few, few});
   reads(std::vector{few});
   reads(std::map<std::string, PerReplica<Values>>{{"a", few}});
   reads(per_replica<PerReplica<Values>>(four, {few, few, few, few}));
@@ -103,6 +105,9 @@ TEST(Misuse, UpdatesWithValuesOfAnotherNumberOfReplicas) {
   const auto merge = [&](Strategy& /*merged*/) { return few; };
   expect_error(ErrorCode::invalid_argument, "merge_call: 2 components of 4 local",
                [&] { four.run([&] { return get_replica_context()->merge_call(merge); }); });
+  const auto nested = [&](Strategy& /*merged*/) { return std::tuple(5, std::vector{few}); };
+  expect_error(ErrorCode::invalid_argument, "merge_call: 2 components of 4 local",
+               [&] { four.run([&] { std::ignore = get_replica_context()->merge_call(nested); }); });
 }
 
 TEST(Misuse, DevicesThatAreNotThere) {

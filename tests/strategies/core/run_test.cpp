@@ -130,6 +130,18 @@ TEST_P(WithReplicas, AMergeCallGivesEachReplicaItsPart) {
   EXPECT_EQ(strategy.local_results(results), list_of(replicas(), [](int i) { return (i + 1) % replicas(); }));
 }
 
+TEST_P(WithReplicas, AMergeCallGivesEachReplicaItsPartsWithinStructures) {
+  MirroredStrategy strategy = mirrored(replicas());
+  const auto pass_on = [](Strategy& /*given*/, const PerReplica<int>& ids) {
+    return std::tuple(ids, std::vector{std::pair(std::string("a"), ids)}, std::map<int, PerReplica<int>>{{7, ids}}, 5);
+  };
+  using Mine = std::tuple<int, std::vector<std::pair<std::string, int>>, std::map<int, int>, int>;
+  const PerReplica<Mine> results =
+      strategy.run([&] { return get_replica_context()->merge_call(pass_on, std::tuple(id())); });
+  const auto part = [](int i) { return Mine(i, {{"a", i}}, {{7, i}}, 5); };
+  EXPECT_EQ(strategy.local_results(results), list_of(replicas(), part));
+}
+
 TEST_P(WithReplicas, Case34_MergeCallsAreCounted) {
   MirroredStrategy strategy = mirrored(replicas());
   std::vector<int> order;

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -101,6 +103,36 @@ TEST(Structure, NumbersTellLengthsAndKeysApart) {
   using Nested = std::vector<Lists>;
   EXPECT_NE(structure_number(Nested{Lists(1), Lists(2)}), structure_number(Nested{Lists(2), Lists(1)}));
   EXPECT_NE(structure_number(Nested{Lists(), Lists()}), structure_number(Nested{Lists()})) << "without leaves, too";
+}
+
+enum class Part : signed char { weights = -1, bias = 2 };
+
+TEST_P(WithReplicas, KeysAreAllThatHasAnOrderAndAText) {
+  MirroredStrategy strategy = mirrored(replicas());
+  using Place = std::tuple<Part, std::pair<int, std::string>>;
+  const auto results = strategy.run([] {
+    return std::tuple(std::map<Part, int>{{Part::weights, 1}, {Part::bias, 2}},
+                      std::map<Place, int>{{{Part::bias, {3, "a"}}, id()}}, std::map<std::string_view, int>{{"b", 4}},
+                      std::map<float16_t, int>{{float16_t(0.5F), 5}});
+  });
+  EXPECT_THAT(paths_of(results[0]), ElementsAre("[0][-1]", "[0][2]", "[1][(2, (3, a))]", "[2][b]", "[3][0.5]"));
+  EXPECT_EQ(std::get<1>(strategy.reduce(ReduceOp::sum, results)).begin()->second, sum_of_ids());
+}
+
+TEST_P(WithSeveralReplicas, KeysThatAreFloatingPointNumbersAreComparedExactly) {
+  MirroredStrategy strategy = mirrored(replicas());
+  using Keyed = std::map<double, int>;
+  expect_error(ErrorCode::mismatch, "where replica 0 has [1e-09], replica 1 has [2e-09]", [&] {
+    strategy.run([] { return Keyed{{1e-9 * (id() == 0 ? 1 : 2), 1}}; });
+  });
+  EXPECT_EQ(strategy.run([] { return Keyed{{id() == 0 ? 0.0 : -0.0, 1}}; })[1].size(), 1U) << "one key for a map";
+}
+
+TEST(Structure, NumbersTellPartsOfKeysApart) {
+  using Pairs = std::map<std::pair<std::string, std::string>, int>;
+  using detail::structure_number;
+  EXPECT_NE(structure_number(Pairs{{{"a, b", "c"}, 1}}), structure_number(Pairs{{{"a", "b, c"}, 1}}));
+  EXPECT_EQ(structure_number(Pairs{{{"a", "b"}, 1}}), structure_number(Pairs{{{"a", "b"}, 2}}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -87,6 +88,14 @@ TEST(ArrayDataset, RowsAreWhatIsLeftOfTheArrays) {
   EXPECT_THAT(whole.labels, ElementsAre(9));
 }
 
+TEST(ArrayDataset, MapsOfAnotherOrderKeepTheirKeys) {
+  using Parts = std::map<int, std::vector<int>, std::greater<>>;
+  const auto parts = make_array_dataset(Parts{{1, {10, 11, 12}}, {2, {20, 21, 22}}});
+  EXPECT_EQ(collect(parts.batch(2))[1], (Parts{{1, {12}}, {2, {22}}}));
+  const Dataset<Parts> stacked = parts.map([](const auto& row) { return row; }).batch(2);
+  EXPECT_EQ(collect(stacked)[0], (Parts{{1, {10, 11}}, {2, {20, 21}}}));
+}
+
 TEST(ArrayDataset, KeepsItsArraysWhileARowIsLeft) {
   std::vector<Row<std::vector<int>>> rows;
   { rows = collect(make_array_dataset(std::vector<int>{1, 2, 3})); }
@@ -109,6 +118,10 @@ TEST(ArrayDataset, SlicesAndConcatenates) {
   EXPECT_EQ(joined.labels, images.labels);
   const Matrix unlike[] = {Matrix({1, 2}), Matrix({1, 3})};
   EXPECT_THAT(test::rejection([&] { static_cast<void>(concatenate<Matrix>(unlike)); }), HasSubstr("(3)"));
+  using Parts = std::map<std::string, std::vector<int>>;
+  const Parts other_keys[] = {{{"a", {1, 2}}, {"b", {3, 4}}}, {{"a", {5}}, {"c", {6}}}};
+  EXPECT_THAT(test::rejection([&] { static_cast<void>(concatenate<Parts>(other_keys)); }),
+              HasSubstr("element 2 has [c] where those before it in the batch have [b]"));
 }
 
 }  // namespace

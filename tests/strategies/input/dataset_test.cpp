@@ -115,6 +115,24 @@ TEST(Dataset, BatchesOfUnlikeElementsAreRefused) {
   EXPECT_THAT(test::rejection([&] { collect(examples.batch<Swapped>(2)); }), HasSubstr(".field0"));
 }
 
+TEST(Dataset, BatchesOfMapsWithOtherKeysAreRefused) {
+  using Parts = std::map<std::string, int>;
+  const auto says = [](const Parts& last, const std::string& why) {
+    const auto parts = range(4).map([last](std::int64_t i) { return i == 3 ? last : Parts{{"a", 1}, {"b", 2}}; });
+    const std::string text = test::rejection([&] { collect(parts.batch(4)); });
+    EXPECT_THAT(text, HasSubstr("Dataset::batch: element 3 has " + why));
+    EXPECT_THAT(text, HasSubstr("the same keys"));
+  };
+  says({{"a", 3}, {"c", 4}}, "[c] where those before it in the batch have [b]");
+  says({{"a", 3}, {"b", 4}, {"c", 5}}, "[c], which those before it in the batch have not");
+  says({{"a", 3}}, "no [b], as those before it in the batch have");
+  const auto empty = range(2).map([](std::int64_t i) { return std::vector<Parts>(static_cast<std::size_t>(i)); });
+  EXPECT_THAT(test::rejection([&] { collect(empty.batch(2)); }), HasSubstr("element 1 has another number of empty"));
+  const auto longer =
+      range(2).map([](std::int64_t i) { return std::vector(static_cast<std::size_t>(i), std::pair(1, 2)); });
+  EXPECT_THAT(test::rejection([&] { collect(longer.batch(2)); }), HasSubstr("element 1 has [0][0]"));
+}
+
 TEST(Dataset, TakesSkipsAndRepeats) {
   EXPECT_THAT(collect(range(5).take(2)), ElementsAre(0, 1));
   EXPECT_THAT(collect(range(2).take(5)), ElementsAre(0, 1));

@@ -52,6 +52,15 @@ TEST(EigenDataset, RowsAreVectorsAndStackToRowMajorMatrices) {
   EXPECT_EQ(all[1], counted(5, 3).middleRows(2, 2));
 }
 
+TEST(EigenDataset, ArraysAreBatchedAsMatricesAre) {
+  const Dataset<Eigen::ArrayXXf> whole = make_array_dataset(Eigen::ArrayXXf(counted(5, 3).array())).batch(2);
+  EXPECT_EQ(collect(whole)[2].matrix(), counted(5, 3).bottomRows(1));
+  const auto rows = make_array_dataset(Eigen::ArrayXXf(counted(5, 3).array()));
+  using RowArray = Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Dataset<RowArray> stacked = rows.map([](const Eigen::ArrayXf& row) { return row; }).batch(2);
+  EXPECT_EQ(collect(stacked)[1].matrix(), counted(5, 3).middleRows(2, 2));
+}
+
 TEST(EigenDataset, GathersTensorsOfEitherOrder) {
   Eigen::Tensor<double, 3> columns(4, 2, 3);
   Eigen::Tensor<double, 3, Eigen::RowMajor> rows(4, 2, 3);

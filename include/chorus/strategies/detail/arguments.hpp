@@ -4,6 +4,7 @@
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <map>
@@ -20,7 +21,7 @@ concept Distributed = requires {
   requires std::derived_from<T, DistributedValues<typename T::value_type>>;
 };
 
-/// True where a DistributedValues is somewhere inside of a tuple, vector or map.
+/// True where a DistributedValues is somewhere inside of a tuple (also a pair or array), vector or map.
 template <class T>
 struct HoldsDistributed : std::bool_constant<Distributed<T>> {};
 template <class... T>
@@ -28,6 +29,8 @@ struct HoldsDistributed<std::tuple<T...>> : std::disjunction<HoldsDistributed<T>
 template <class First, class Second>
 struct HoldsDistributed<std::pair<First, Second>>
     : std::disjunction<HoldsDistributed<First>, HoldsDistributed<Second>> {};
+template <class T, std::size_t N>
+struct HoldsDistributed<std::array<T, N>> : HoldsDistributed<T> {};
 template <class T, class Allocator>
 struct HoldsDistributed<std::vector<T, Allocator>> : HoldsDistributed<T> {};
 template <class Key, class T, class Compare, class Allocator>
@@ -68,6 +71,14 @@ decltype(auto) component_of(T& argument, [[maybe_unused]] int replica) {
       return argument[static_cast<std::size_t>(replica)];
   } else if constexpr (!HoldsDistributed<Plain>::value) {
     return (argument);
+  } else if constexpr (is_pair<Plain>) {
+    return std::make_pair(component_of(argument.first, replica), component_of(argument.second, replica));
+  } else if constexpr (is_tuple<Plain> && requires { typename Plain::value_type; }) {
+    using Component = std::decay_t<decltype(component_of(argument[0], replica))>;
+    return [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
+      return std::array<Component, sizeof...(I)>{component_of(argument[I], replica)...};
+    }
+    (std::make_index_sequence<std::tuple_size_v<Plain>>());
   } else if constexpr (is_tuple<Plain>) {
     return [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
       return std::tuple<std::decay_t<decltype(component_of(std::get<I>(argument), replica))>...>(
@@ -75,7 +86,7 @@ decltype(auto) component_of(T& argument, [[maybe_unused]] int replica) {
     }
     (std::make_index_sequence<std::tuple_size_v<Plain>>());
   } else if constexpr (is_map<Plain>) {
-    std::map<typename Plain::key_type, std::decay_t<decltype(component_of(argument.begin()->second, replica))>> parts;
+    auto parts = empty_map_like<std::decay_t<decltype(component_of(argument.begin()->second, replica))>>(argument);
     for (auto& [key, part] : argument) parts.emplace(key, component_of(part, replica));
     return parts;
   } else {
