@@ -49,6 +49,12 @@ class Script(unittest.TestCase):
                 self.assertRegex(finished.stderr, rf"^scaling.sh: [^\n]*{words}[^\n]*\n$")
                 self.assertFalse(pathlib.Path(folder, "results").exists())
 
+    def test_refuses_a_wrong_option_before_a_missing_build_folder(self):
+        for arguments, words in ((["-r", "x"], "for x ranks"), (["-n", "what"], "no network what"), ([], "-Dmpi=smpi")):
+            finished = script("-b", "/nowhere", *arguments)
+            self.assertEqual((finished.returncode, finished.stdout), (2, ""), arguments)
+            self.assertRegex(finished.stderr, rf"^scaling.sh: [^\n]*{words}[^\n]*\n$")
+
     def test_refuses_a_folder_that_it_cannot_write_into(self):
         finished = script("-b", os.environ["BUILD"], "-o", "/dev/null/results")
         self.assertEqual((finished.returncode, finished.stderr),
