@@ -87,14 +87,14 @@ judge() {
 # compare BUILD_FOLDER PLACE FOLDER: measures every collective, then prints the table.
 compare() {
   build=$1 place=$2 folder=$3
-  measured=() plot=()
+  measured=() of_sizes=()
   for collective in "${wanted[@]}"; do
-    if [ "$collective" != barrier ]; then plot=(--plot "$folder/$collective.svg"); else plot=(); fi
+    if [ "$collective" != barrier ]; then of_sizes=(-m "$sizes" --plot "$folder/$collective.svg"); else of_sizes=(); fi
     echo "$collective on $(title_of "$place") ..." >&2
     rm -f "$folder/$collective".{json,svg,txt}
-    if launch "$build" "$place" "$build/bench/chorus-bench" "$collective" -m "$sizes" --compare native \
+    if launch "$build" "$place" "$build/bench/chorus-bench" "$collective" --compare native \
        --json "$folder/$collective.json" --note "$(mpi_of "$build"); $about" \
-       "${repetitions[@]}" "${plot[@]}" >"$folder/$collective.txt"; then
+       "${repetitions[@]}" "${of_sizes[@]}" >"$folder/$collective.txt"; then
       measured+=("$folder/$collective.json")
     else
       failed=1

@@ -3,12 +3,14 @@
 
 #include "algorithm_names.hpp"
 #include "base/names.hpp"
+#include "option_checks.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -81,8 +83,11 @@ void declare_effort(CLI::App& app, Arguments& arguments) {
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
       ->type_name("[MIN:]MAX");
-  app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")->type_name("N");
+  app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")
+      ->check(whole_number())
+      ->type_name("N");
   app.add_option("-x,--warmup", arguments.warmup, "calls before the clock runs [200, above 8192 bytes 10]")
+      ->check(whole_number())
       ->type_name("N");
 }
 
@@ -95,6 +100,7 @@ void declare_common(CLI::App& app, Arguments& arguments, const std::string& coll
       ->check(CLI::IsMember({"ordinary", "registered"}).description(""))
       ->type_name("ordinary|registered");
   app.add_option("--json", arguments.options.json_file, "also write one JSON object per measurement")
+      ->check(file_name())
       ->type_name("FILE");
   app.add_option("--note", arguments.options.note, "goes into the JSON and the plot, such as the machine and the date")
       ->type_name("TEXT");
@@ -127,7 +133,9 @@ void declare_latency(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME|all");
   declare_compare(app, arguments, "measure MPI's own collective in turn with chorus and print the ratio");
   declare_reproducible(app, options);
-  app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")->type_name("FILE.svg");
+  app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")
+      ->check(file_name())
+      ->type_name("FILE.svg");
 }
 
 void declare_overlap(CLI::App& app, Arguments& arguments, const char* which) {
@@ -137,6 +145,7 @@ void declare_overlap(CLI::App& app, Arguments& arguments, const char* which) {
   declare_common(*overlap, arguments, which);
   overlap->add_flag("-f,--full", options.full, "print the 95 % intervals too");
   overlap->add_option("--tests", arguments.tests, "calls of test() in one computation, where it is tested [10]")
+      ->check(whole_number())
       ->type_name("N");
   declare_compute(*overlap, arguments);
   declare_compare(*overlap, arguments, "measure MPI's own nonblocking collective, too");
@@ -149,6 +158,7 @@ void declare_strategies(CLI::App& app, Arguments& arguments) {
   CLI::App* strategies = app.add_subcommand("strategies", "what a strategy adds to threads and collectives");
   declare_effort(*strategies, arguments);
   strategies->add_option("--replicas", arguments.replicas, "replicas on each rank [one rank: 2, several: 1]")
+      ->check(whole_number())
       ->type_name("N");
   declare_compute(*strategies, arguments);
   strategies->footer(meaning_of_strategies);
@@ -176,7 +186,7 @@ void declare_subcommands(CLI::App& app, Arguments& arguments) {
   throw Refusal(fmt::format("unknown {} \"{}\"; {}", what, name, suggestion(name, known)));
 }
 
-std::span<const Row> rows_of(std::string_view collective) {
+std::span<const Row> rows_of(std::string_view collective, Measurement measurement) {
   const std::span<const Row> rows = table();
   if (collective == "all") return rows;
   std::vector<std::string_view> names;
@@ -184,7 +194,10 @@ std::span<const Row> rows_of(std::string_view collective) {
     if (row.name == collective) return {&row, 1};
     names.push_back(row.name);
   }
-  names.insert(names.end(), {"all", "list", "regret", "floor", "overlap", "strategies"});
+  names.emplace_back("all");
+  if (measurement == Measurement::latency) {
+    names.insert(names.end(), {"list", "regret", "floor", "overlap", "strategies"});
+  }
   refuse_name("collective", collective, names);
 }
 
@@ -196,15 +209,21 @@ void check_algorithm(std::string_view algorithm, const Row& row) {
 }
 
 void check_plot(std::span<const Row> rows, std::string_view file) {
-  if (!file.ends_with(".svg")) throw Refusal(fmt::format("--plot writes SVG: name the file {}.svg", file));
+  if (!file.ends_with(".svg")) {
+    const std::filesystem::path svg = std::filesystem::path(file).replace_extension(".svg");
+    throw Refusal(fmt::format("--plot writes SVG: name the file {}", svg.string()));
+  }
   if (rows.size() > 1) throw Refusal("--plot draws one collective: name it instead of all");
   if (!rows[0].has_size) {
     throw Refusal(fmt::format("--plot draws latency against size, and {} has no size", rows[0].name));
   }
 }
 
-std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64_t> number, const char* option) {
-  constexpr std::int64_t most = 1'000'000'000;  // CLI11 takes numbers that are too long for the greatest there is
+constexpr std::int64_t most_of_anything = 1'000'000'000;  // CLI11 takes longer numbers for the greatest there is
+constexpr std::int64_t most_replicas = 1024;              // each is a thread
+
+std::optional<std::size_t> at_least(std::int64_t least, std::optional<std::int64_t> number, const char* option,
+                                    std::int64_t most = most_of_anything) {
   if (!number) return std::nullopt;
   if (*number < least) throw Refusal(fmt::format("{} must be at least {}, not {}", option, least, *number));
   if (*number > most) throw Refusal(fmt::format("{} must be at most {}", option, most));
@@ -221,17 +240,28 @@ void interpret_effort(const Arguments& arguments, Options& options) {
   options.warmup = at_least(0, arguments.warmup, "-x");
 }
 
+/// Throws   Refusal of what has no meaning for the one collective that is measured.
+void check_meaning(const Arguments& arguments, const Options& options) {
+  if (options.rows.size() != 1) return;
+  const Row& row = options.rows[0];
+  if (!row.has_size && !arguments.sizes.empty()) throw Refusal(fmt::format("-m: {} has no size", row.name));
+  if (options.reproducible && !has_op(collective_named(row.name).value())) {
+    throw Refusal(fmt::format("--reproducible is of sums, and {} has none", row.name));
+  }
+}
+
 Options interpret(Arguments& arguments) {
   Options& options = arguments.options;
   if (arguments.collective.empty()) {
     if (options.measurement == Measurement::latency) throw Refusal("COLLECTIVE is required (see --help)");
     arguments.collective = "all";
   }
-  if (options.measurement != Measurement::strategies) options.rows = rows_of(arguments.collective);
+  if (options.measurement != Measurement::strategies) options.rows = rows_of(arguments.collective, options.measurement);
   options.compare = !arguments.compare.empty();
   options.tests = at_least(1, arguments.tests, "--tests").value_or(options.tests);
-  if (const auto replicas = at_least(1, arguments.replicas, "--replicas"))
+  if (const auto replicas = at_least(1, arguments.replicas, "--replicas", most_replicas)) {
     options.replicas = static_cast<int>(*replicas);
+  }
   if (arguments.compute == "sleep") options.compute = Compute::sleep;
   options.registered = arguments.memory == "registered";
   if (options.reproducible && !options.json_file.empty()) {
@@ -240,6 +270,7 @@ Options interpret(Arguments& arguments) {
   if (options.registered && !options.json_file.empty()) {
     throw Refusal("--memory registered has no --json: a tuning file holds the times of calls on ordinary memory");
   }
+  check_meaning(arguments, options);
   for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
   if (!options.plot_file.empty()) check_plot(options.rows, options.plot_file);
   return std::move(options);
@@ -253,6 +284,16 @@ void check_order(const CLI::App& app) {
       throw Refusal(fmt::format("{0} comes first, and then what it takes: chorus-bench {0} ... (see {0} --help)",
                                 subcommand->get_name()));
     }
+  }
+}
+
+/// Throws   Refusal of options that a list has no use for. It has none for sizes and numbers of calls either, but
+/// scripts ask by it whether they are right.
+void check_list(const CLI::App& app) {
+  constexpr std::string_view taken[] = {"COLLECTIVE", "--message-size", "--iterations", "--warmup"};
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->count() == 0 || std::ranges::find(taken, option->get_name()) != std::end(taken)) continue;
+    throw Refusal(fmt::format("list takes no {}", option->get_name()));
   }
 }
 
@@ -286,7 +327,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   }
   check_order(app);
   interpret_effort(arguments, arguments.options);
-  if (arguments.collective == "list") {
+  if (arguments.collective == "list" && arguments.options.measurement == Measurement::latency) {
+    check_list(app);
     text = listing();
     return std::nullopt;
   }

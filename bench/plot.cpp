@@ -79,6 +79,12 @@ std::string quoted(std::string text) {
   return "'" + text + "'";
 }
 
+std::string title_of(const Point& point) {
+  std::string title = fmt::format("chorus {}, {} rank{}", point.collective, point.ranks, point.ranks == 1 ? "" : "s");
+  if (point.nodes > 1) title += fmt::format(" on {} nodes", point.nodes);
+  return title;
+}
+
 constexpr const char* style = R"(set encoding utf8
 set border 3 linewidth 0.8 linecolor rgb '#888888'
 set tics nomirror textcolor rgb '#333333'
@@ -104,9 +110,7 @@ std::string plot_script(std::span<const Point> points, const std::string& svg_fi
       "set terminal svg size 900,560 font 'Helvetica,Arial,sans-serif,15' background rgb 'white' noenhanced\n";
   script += fmt::format("set output {}\n{}", quoted(svg_file), style);
   if (all.size() > most_keys_inside) script += "set key outside top right\n";
-  script +=
-      fmt::format("set title 'chorus {}, {} rank{}' font ',19'{}\n", points.front().collective, points.front().ranks,
-                  points.front().ranks == 1 ? "" : "s", note.empty() ? "" : " offset 0,0.7");
+  script += fmt::format("set title '{}' font ',19'{}\n", title_of(points.front()), note.empty() ? "" : " offset 0,0.7");
   if (!note.empty()) {
     script += fmt::format("set label {} at graph 0.5,1.03 center font ',12' textcolor rgb '#666666'\n", quoted(note));
   }

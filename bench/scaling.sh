@@ -43,8 +43,6 @@ done
 shift $((OPTIND - 1))
 [ $# -eq 0 ] || refuse "takes options alone, not $1 (see -h)"
 program=$build/bench/scaling/chorus-scaling.so
-[ -e "$program" ] || refuse "there is no $program: meson setup $build -Dmpi=smpi && ninja -C $build"
-command -v smpirun >/dev/null || refuse "there is no smpirun: install SimGrid"
 results=${results:-$build/scaling}
 node_ranks=16
 given_up=124 # the exit code of timeout
@@ -158,6 +156,8 @@ check_options() {
   [[ $sizes =~ ^($size(,$size)*)?$ ]] || refuse "-m takes sizes such as 8,16K, not $sizes"
   [[ $limit =~ ^[1-9][0-9]*$ ]] || refuse "-t takes seconds, 1 or more, not $limit"
   wanted c "$collectives"
+  [ -e "$program" ] || refuse "there is no $program: meson setup $build -Dmpi=smpi && ninja -C $build"
+  command -v smpirun >/dev/null || refuse "there is no smpirun: install SimGrid"
   check_collectives
   { mkdir -p "$results" && [ -w "$results" ]; } 2>/dev/null || refuse "-o: cannot write into $results"
 }

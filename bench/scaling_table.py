@@ -9,6 +9,7 @@ would have it choose, and of each selector; and both times of chorus divided by 
 gnuplot it also leaves FOLDER/COLLECTIVE.svg. A selector that takes no time at all has done nothing: it does not count."""
 import json
 import math
+import os
 import pathlib
 import shutil
 import subprocess
@@ -130,28 +131,82 @@ def report(title, found):
         yield from means[who].lines()
 
 
-def plot(title, folder, collective, by_who):
-    """Time by size, both logarithmic, a line for each; one size is no plot."""
-    lines = {who: [(size, point[0]) for size, point in sorted(points.items()) if point[0] > 0]
-             for who, points in by_who.items()}
-    lines = {who: points for who, points in lines.items() if len(points) > 1}
-    if not lines:
-        return
-    names = sorted(lines, key=lambda who: (who not in (model, tuned), who))
-    data = "".join(f"$d{index} << EOD\n" + "".join(f"{size} {time}\n" for size, time in lines[who]) + "EOD\n"
+# Of each curve in turn. Colours of Okabe and Ito without the yellow. A curve does not hide one that it lies on: what is
+# drawn later is thinner and has gaps, and its points are hollow and larger.
+colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
+dashes = ("1", "(12,8)", "(9,5)", "(6,6)", "(3,4)", "(2,6)", "(12,4,2,4)")
+points = ("7 pointsize 0.7", "4 pointsize 0.9", "6 pointsize 1.0", "8 pointsize 1.2", "10 pointsize 1.4",
+          "12 pointsize 1.6", "14 pointsize 1.8")
+
+plot_style = """set encoding utf8
+set border 3 linewidth 0.8 linecolor rgb '#888888'
+set tics nomirror textcolor rgb '#333333'
+set grid xtics ytics linetype 1 linewidth 0.6 linecolor rgb '#E3E3E3'
+set key outside right top Left reverse spacing 1.3 samplen 4
+set tmargin 5.5
+set logscale x 2
+set logscale y 10
+set format y '%g'
+set xlabel 'Message size'
+set ylabel 'Simulated time (µs)'
+"""
+
+
+def tic_text(size):
+    """As in the plots of chorus-bench."""
+    text = size_text(size)
+    return f"{text[:-1]} {text[-1]}iB" if text[-1].isalpha() else f"{text} B"
+
+
+def quoted(text):
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def room(values):
+    """A logarithmic axis on which no point lies on the frame."""
+    return f"[{min(values) / 1.5:g}:{max(values) * 1.5:g}]"
+
+
+def meaning(collective, names):
+    """What the curves are, below the title."""
+    lines = [f"MPI_{collective.capitalize()}'s selectors of SimGrid: " +
+             ", ".join(name for name in names if name not in (model, tuned))]
+    if tuned in names:
+        lines.append("chorus: as it chooses by its model; tuned: the fastest algorithm of chorus")
+    return "\\n".join(lines)
+
+
+def plot_script(title, picture, collective, by_who):
+    """Gnuplot's: time by size, both logarithmic, a curve for each; empty where all have one size, which is no plot."""
+    curves = {who: [(size, point[0]) for size, point in sorted(points.items()) if size > 0 and point[0] > 0]
+              for who, points in by_who.items()}
+    curves = {who: measured for who, measured in curves.items() if len(measured) > 1}
+    if not curves:
+        return ""
+    names = sorted(curves, key=lambda who: (who not in (model, tuned), who))
+    every = [point for measured in curves.values() for point in measured]
+    sizes = sorted({size for size, _ in every})
+    data = "".join(f"$d{index} << EOD\n" + "".join(f"{size} {time}\n" for size, time in curves[who]) + "EOD\n"
                    for index, who in enumerate(names))
-    curves = ", ".join(f"$d{index} with linespoints linewidth {3 if who in (model, tuned) else 1} title '{who}'"
-                       for index, who in enumerate(names))
-    subprocess.run(["gnuplot"], input=f"""{data}set terminal svg size 640,420 background rgb 'white'
-set output '{folder / (collective + ".svg")}'
-set title "{collective}, {title}" noenhanced
-set logscale xy
-set xlabel 'bytes'
-set ylabel 'simulated microseconds'
-set key left top
-set grid
-plot {curves}
-""", text=True, check=True)
+    drawn = ", ".join(f"$d{index} with linespoints linewidth {3 if who == model else 1.8} "
+                      f"linecolor rgb '{colours[index % len(colours)]}' dashtype {dashes[index % len(dashes)]} "
+                      f"pointtype {points[index % len(points)]} title '{who}'" for index, who in enumerate(names))
+    return f"""{data}set terminal svg size 900,560 font 'Helvetica,Arial,sans-serif,15' background rgb 'white' noenhanced
+set output {quoted(picture)}
+{plot_style}set title {quoted(f"{collective}, {title}: simulated")} font ',19' offset 0,1.6
+set label "{meaning(collective, names)}" at graph 0.5,1.09 center font ',12' textcolor rgb '#666666'
+set xtics ({", ".join(f'"{tic_text(size)}" {size}' for size in sizes)})
+set xrange {room(sizes)}
+set yrange {room([time for _, time in every])}
+plot {drawn}
+"""
+
+
+def plot(title, folder, collective, by_who):
+    script = plot_script(title, folder / (collective + ".svg"), collective, by_who)
+    if script:
+        subprocess.run(["gnuplot"], input=script, text=True, encoding="utf-8", check=True,
+                       env={**os.environ, "LC_ALL": "C.UTF-8"})
 
 
 def main(arguments):

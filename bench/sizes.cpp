@@ -27,6 +27,10 @@ SizeRange parse_size_range(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) range.min = bytes_of(text.substr(0, colon));
   range.max = bytes_of(colon == std::string_view::npos ? text : text.substr(colon + 1));
+  if (range.min > range.max && colon == std::string_view::npos) {
+    throw std::invalid_argument(
+        fmt::format("the least size is {} bytes unless MIN:MAX is given, and {} are less", range.min, range.max));
+  }
   if (range.min > range.max) {
     throw std::invalid_argument(
         fmt::format("the smallest size, {} bytes, is larger than the largest, {} bytes", range.min, range.max));

@@ -24,6 +24,21 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A number from `least` to `most`: CLI::Range lets NaN through.
+[[nodiscard]] inline CLI::Validator finite_range(double least, double most) {
+  const auto check = [=](const std::string& text) {
+    double number = 0;
+    const bool inside = CLI::detail::lexical_cast(text, number) && number >= least && number <= most;
+    return inside ? std::string() : fmt::format("Value {} not in range {} to {}", text, least, most);
+  };
+  return {check, fmt::format("FLOAT in [{} - {}]", least, most)};
+}
+
+/// Of a file or folder to be written.
+[[nodiscard]] inline CLI::Validator no_empty_name() {
+  return {[](const std::string& text) { return std::string(text.empty() ? "an empty name is no file" : ""); }, ""};
+}
+
 /// Reads the command line; gives the exit code where the program is to end at once (help).
 /// Throws   InputError for a wrong option.
 [[nodiscard]] inline std::optional<int> parse(CLI::App& options, int argc, char** argv,

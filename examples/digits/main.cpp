@@ -39,8 +39,8 @@ void add_options(CLI::App& app, Settings& settings) {
   app.add_option("--epochs", settings.epochs, "passes over the images")->check(CLI::Range(1, 100000));
   app.add_option("--batch", settings.batch, "images per step, over all ranks")->check(CLI::Range(1, 100000));
   app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000));
-  app.add_option("--rate", settings.rate, "learning rate")->check(CLI::Range(0.0, 100.0));
-  app.add_option("--momentum", settings.momentum, "share of the last step kept")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--rate", settings.rate, "learning rate")->check(examples::finite_range(0, 100));
+  app.add_option("--momentum", settings.momentum, "share of the last step kept")->check(examples::finite_range(0, 1));
   app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles");
 }
 

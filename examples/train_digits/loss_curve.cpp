@@ -34,15 +34,15 @@ void write_curve(const std::vector<double>& losses, const std::string& path) {
   }
 }
 
-bool plot_curve(const std::vector<double>& losses, const std::string& path) {
+bool plot_curve(const std::vector<double>& losses, const std::string& path, const std::string& title) {
   if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) return false;
   std::FILE* const gnuplot = popen("gnuplot >/dev/null 2>&1", "w");
   if (gnuplot == nullptr) return false;
   const char* const terminal = path.ends_with(".png") ? "png" : "svg";
   const std::string program = fmt::format(
-      "set terminal {} size 800,500\nset output {}\nset xlabel 'step'\nset ylabel 'loss'\nset logscale y\nset grid\n"
-      "plot '-' with lines title 'loss of the batch'\n{}e\n",
-      terminal, quoted(path), lines_of(losses));
+      "set terminal {} size 800,500 noenhanced\nset output {}\nset title {}\nset xlabel 'step'\nset ylabel 'loss'\n"
+      "set logscale y\nset grid\nplot '-' with lines title 'loss of the batch'\n{}e\n",
+      terminal, quoted(path), quoted(title), lines_of(losses));
   const bool written = std::fputs(program.c_str(), gnuplot) >= 0;
   return pclose(gnuplot) == 0 && written;
 }

@@ -10,8 +10,9 @@ namespace train_digits {
 /// Throws   std::runtime_error where the file cannot be written.
 void write_curve(const std::vector<double>& losses, const std::string& path);
 
-/// Draws them with gnuplot into `path`, an .svg or .png file. False where there is no gnuplot or it fails.
-[[nodiscard]] bool plot_curve(const std::vector<double>& losses, const std::string& path);
+/// Draws them with gnuplot into `path`, an .svg or .png file, below `title`. False where there is no gnuplot or it
+/// fails.
+[[nodiscard]] bool plot_curve(const std::vector<double>& losses, const std::string& path, const std::string& title);
 
 /// A bar on stderr, where that is a terminal: how much of a training is done.
 class ProgressBar {

@@ -82,11 +82,13 @@ void add_options(CLI::App& app, Settings& settings) {
       ->check(CLI::IsMember({"sgd", "adam"}))
       ->capture_default_str();
   app.add_option("--rate", settings.rate, "learning rate; default: 0.1 of sgd, 0.01 of adam")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(examples::finite_range(0, 100));
   app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles")->capture_default_str();
-  app.add_option("--checkpoint", settings.checkpoint, "a folder to save in after each epoch, and to resume from");
-  app.add_option("--curve", settings.curve, "a text file for the loss of each step");
-  app.add_option("--plot", settings.plot, "an .svg or .png file for the same as a picture, where gnuplot is there");
+  app.add_option("--checkpoint", settings.checkpoint, "a folder to save in after each epoch, and to resume from")
+      ->check(examples::no_empty_name());
+  app.add_option("--curve", settings.curve, "a text file for the loss of each step")->check(examples::no_empty_name());
+  app.add_option("--plot", settings.plot, "an .svg or .png file for the same as a picture, where gnuplot is there")
+      ->check(examples::no_empty_name());
 }
 
 /// Throws   InputError on every rank where rank 0 cannot write the file that `option` names.
@@ -246,10 +248,15 @@ void train_to_end(chorus::Strategy& strategy, const Inputs& inputs, const Settin
   }
 }
 
-void keep_curve(const std::vector<double>& curve, const Settings& settings) {
+std::string title_of(const chorus::Strategy& strategy, const Settings& settings) {
+  return fmt::format("train_digits: {} strategy, replicas: {}, {}, batches of {}", strategy.name(),
+                     strategy.num_replicas_in_sync(), settings.optimizer, settings.batch_size);
+}
+
+void keep_curve(const std::vector<double>& curve, const std::string& title, const Settings& settings) {
   if (!settings.curve.empty()) train_digits::write_curve(curve, settings.curve);
   if (settings.plot.empty()) return;
-  const bool drawn = train_digits::plot_curve(curve, settings.plot);
+  const bool drawn = train_digits::plot_curve(curve, settings.plot, title);
   fmt::print("{}\n",
              drawn ? "plot: " + settings.plot : "no plot: gnuplot is missing, or could not draw " + settings.plot);
 }
@@ -271,7 +278,7 @@ int train(const chorus::Communicator& workers, const Settings& settings) {
     strategy->run([&](const Batch& batch) { progress.model.test(batch); }, step.batches());
   }
   say(fmt::format("held-out accuracy {:.2f} %", 100 * progress.model.accuracy()));
-  if (workers.rank() == 0) keep_curve(progress.curve, settings);
+  if (workers.rank() == 0) keep_curve(progress.curve, title_of(*strategy, settings), settings);
   return EXIT_SUCCESS;
 }
 

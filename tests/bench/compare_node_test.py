@@ -54,7 +54,7 @@ class Comparison(unittest.TestCase):
                                (["-c", "all"], "no collective all"), (["-c", "*"], "no collective \\*"),
                                (["-c", " "], "-c names no collective"), (["-m", "8:4"], "-m: the smallest size"),
                                (["-m", "many"], "'many' is no size"), (["-i", "0"], "-i must be at least 1"),
-                               (["-i", "x"], "= x"), (["-r", "2 x"], "not x"), (["-o", "/dev/null/x"], "cannot write"),
+                               (["-i", "x"], "not x"), (["-r", "2 x"], "not x"), (["-o", "/dev/null/x"], "cannot write"),
                                (["-c"], "-c wants a value"), (["-z"], "there is no option -z")):
             with tempfile.TemporaryDirectory() as folder:
                 outcome = run("-o", folder + "/results", *arguments, *([] if len(arguments) == 1 else [build]))

@@ -16,6 +16,7 @@ namespace chorus::bench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::optional<Options> parse(std::initializer_list<const char*> arguments, std::string& text) {
   std::vector<const char*> argv = {"chorus-bench"};
@@ -121,6 +122,7 @@ TEST(CommandLine, MeasuresTheStrategies) {
   EXPECT_EQ(options.iterations, 3U);
   EXPECT_EQ(options.compute, Compute::sleep);
   EXPECT_EQ(refusal_of({"strategies", "--replicas", "0"}), "--replicas must be at least 1, not 0");
+  EXPECT_EQ(refusal_of({"strategies", "--replicas", "100000"}), "--replicas must be at most 1024");
   EXPECT_THAT(refusal_of({"strategies", "allreduce"}), HasSubstr("allreduce"));
   EXPECT_THAT(refusal_of({"bcast", "--replicas", "2"}), HasSubstr("--replicas"));
   EXPECT_THAT(refusal_of({"strategy"}), HasSubstr("did you mean \"strategies\"?"));
@@ -161,6 +163,43 @@ TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_THAT(refusal_of({"barrier", "--plot", "a.svg"}), HasSubstr("barrier has no size"));
   EXPECT_EQ(refusal_of({"all", "--plot", "a.svg"}), "--plot draws one collective: name it instead of all");
   EXPECT_THAT(refusal_of({"all", "--algorithm", "ring"}), HasSubstr("unknown barrier algorithm \"ring\""));
+}
+
+TEST(CommandLine, RefusesWhatHasNoMeaningForTheCollective) {
+  EXPECT_EQ(refusal_of({"barrier", "-m", "64"}), "-m: barrier has no size");
+  EXPECT_EQ(refusal_of({"regret", "barrier", "-m", "64"}), "-m: barrier has no size");
+  EXPECT_EQ(refusal_of({"barrier", "--reproducible"}), "--reproducible is of sums, and barrier has none");
+  EXPECT_EQ(refusal_of({"bcast", "--reproducible"}), "--reproducible is of sums, and bcast has none");
+  EXPECT_TRUE(parse({"all", "-m", "64", "--reproducible"}).reproducible);
+  EXPECT_EQ(refusal_of({"list", "--json", "x"}), "list takes no --json");
+  EXPECT_EQ(refusal_of({"list", "-c"}), "list takes no --validation");
+}
+
+TEST(CommandLine, RefusesEmptyFileNames) {
+  for (const char* option : {"--json", "--plot"}) {
+    EXPECT_EQ(refusal_of({"bcast", option, ""}), fmt::format("{}: an empty name is no file (see --help)", option));
+  }
+}
+
+TEST(CommandLine, NamesTheFileForAPlot) {
+  EXPECT_EQ(refusal_of({"bcast", "--plot", "a/x.png"}), "--plot writes SVG: name the file a/x.svg");
+  EXPECT_EQ(refusal_of({"bcast", "--plot", "x"}), "--plot writes SVG: name the file x.svg");
+}
+
+TEST(CommandLine, WantsWholeNumbers) {
+  EXPECT_EQ(refusal_of({"bcast", "-x", "abc"}), "--warmup: a whole number is wanted, not abc (see --help)");
+  EXPECT_THAT(refusal_of({"bcast", "-i", "1.5"}), HasSubstr("a whole number is wanted, not 1.5"));
+  EXPECT_THAT(refusal_of({"strategies", "--replicas", "two"}), HasSubstr("a whole number is wanted, not two"));
+  EXPECT_THAT(refusal_of({"overlap", "bcast", "--tests", ""}), HasSubstr("a whole number is wanted"));
+}
+
+TEST(CommandLine, OffersASubcommandOnlyWhatItTakes) {
+  const std::string refusal = refusal_of({"regret", "foo"});
+  EXPECT_THAT(refusal, HasSubstr("allreduce"));
+  for (const char* word : {"list", "regret", "floor", "overlap", "strategies"}) {
+    EXPECT_THAT(refusal, Not(HasSubstr(word)));
+  }
+  EXPECT_THAT(refusal_of({"regret", "list"}), HasSubstr("unknown collective \"list\""));
 }
 
 TEST(CommandLine, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {

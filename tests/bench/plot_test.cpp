@@ -36,6 +36,14 @@ TEST(PlotScript, HasALineForEachAlgorithmAndTheRanksInItsTitle) {
   EXPECT_THAT(script, Not(HasSubstr("'MPI'")));
 }
 
+TEST(PlotScript, HasTheNodesInItsTitleWhereThereAreSeveral) {
+  Point point = at("ring", 4, 2);
+  point.ranks = 8;
+  point.nodes = 4;
+  EXPECT_THAT(plot_script(std::vector{point}, "out.svg"),
+              HasSubstr("set title 'chorus allreduce, 8 ranks on 4 nodes'"));
+}
+
 TEST(PlotScript, DrawsMpiOnceInAComparison) {
   std::vector<Point> points = {at("ring", 4, 2), at("line", 4, 3), at("line", 8, 3)};
   points[0].applies = false;

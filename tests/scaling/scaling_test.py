@@ -49,6 +49,12 @@ class Script(unittest.TestCase):
                 self.assertRegex(finished.stderr, rf"^scaling.sh: [^\n]*{words}[^\n]*\n$")
                 self.assertFalse(pathlib.Path(folder, "results").exists())
 
+    def test_refuses_a_wrong_option_before_a_missing_build_folder(self):
+        for arguments, words in ((["-r", "x"], "for x ranks"), (["-n", "what"], "no network what"), ([], "-Dmpi=smpi")):
+            finished = script("-b", "/nowhere", *arguments)
+            self.assertEqual((finished.returncode, finished.stdout), (2, ""), arguments)
+            self.assertRegex(finished.stderr, rf"^scaling.sh: [^\n]*{words}[^\n]*\n$")
+
     def test_refuses_a_folder_that_it_cannot_write_into(self):
         finished = script("-b", os.environ["BUILD"], "-o", "/dev/null/results")
         self.assertEqual((finished.returncode, finished.stderr),
@@ -75,6 +81,34 @@ class Script(unittest.TestCase):
     def test_counts_what_was_measured_before_it_was_given_up(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.compares_with(124, folder).returncode, 0)
+
+
+class Plot(unittest.TestCase):
+    def script(self, **times):
+        return scaling_table.plot_script("torus, 256 ranks", "out.svg", "allreduce", {
+            who: {size: (time, "") for size, time in points.items()} for who, points in times.items()})
+
+    def test_says_what_is_simulated_and_what_the_curves_are(self):
+        text = self.script(chorus={8: 3, 1024: 6}, tuned={8: 3, 1024: 5}, ompi={8: 4, 1024: 9}, impi={8: 4, 1024: 9})
+        self.assertIn("set title 'allreduce, torus, 256 ranks: simulated'", text)
+        self.assertIn("MPI_Allreduce's selectors of SimGrid: impi, ompi\\n", text)
+        self.assertIn("tuned: the fastest algorithm of chorus", text)
+
+    def test_labels_sizes_by_powers_of_two_and_leaves_room_around_the_points(self):
+        text = self.script(chorus={8: 3, 16384: 6, 1048576: 30})
+        self.assertIn('set xtics ("8 B" 8, "16 KiB" 16384, "1 MiB" 1048576)', text)
+        self.assertIn("set xrange [5.33333:1.57286e+06]", text)
+        self.assertIn("set yrange [2:45]", text)
+
+    def test_gives_each_curve_a_form_of_its_own(self):
+        text = self.script(**{who: {8: 3, 1024: 6} for who in ("chorus", "tuned", "ompi", "mpich", "mvapich2", "impi")})
+        for word in ("linecolor rgb", "dashtype", "pointtype"):
+            forms = [curve.split(word)[1].split()[0] for curve in text.splitlines()[-1].split(", $d")]
+            self.assertEqual(len(set(forms)), 6, word)
+
+    def test_leaves_out_what_a_logarithmic_axis_cannot_show(self):
+        self.assertNotIn("title 'ompi'", self.script(chorus={8: 3, 1024: 6}, ompi={8: 0, 1024: 0}))
+        self.assertEqual(self.script(chorus={8: 3}), "")
 
 
 class Table(unittest.TestCase):

@@ -41,6 +41,18 @@ class Every(unittest.TestCase):
             self.assertRegex(outcome.stderr, rf"{name}: [^\n]*more", name)
 
 
+class InstallDependencies(unittest.TestCase):
+    def test_finds_a_compiler_of_several_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for program in ("bash", "env", "true"):
+                pathlib.Path(folder, program).symlink_to(shutil.which(program))
+            for compiler, missing in (("env true", False), ("env absent", True)):
+                outcome = subprocess.run([scripts / "install-dependencies"], capture_output=True, text=True, timeout=60,
+                                         check=False, env={"PATH": folder, "CXX": compiler})
+                self.assertEqual(outcome.returncode, 1, outcome.stderr)
+                self.assertEqual("a C++20 compiler" in outcome.stderr, missing, outcome.stderr)
+
+
 class FetchDigits(unittest.TestCase):
     def test_refuses_what_cannot_be_a_folder(self):
         outcome = run("fetch-digits", "/dev/null")

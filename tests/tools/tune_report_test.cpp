@@ -57,5 +57,22 @@ TEST(TuneReport, ShowsWhatTheChoiceCostsWithTheFileAndWithout) {
   EXPECT_THAT(text, HasSubstr("# Regret of the choice with it: geometric mean 1.000"));
 }
 
+Verdict verdict(double without, double with_file) {
+  Verdict verdict;
+  verdict.without.ratio = {without, without, without};
+  verdict.with_file.ratio = {with_file, with_file, with_file};
+  return verdict;
+}
+
+TEST(TuneReport, AdvisesTheFileButWhereItChoosesClearlyWorseThanNone) {
+  const std::string use = "# To use it: export CHORUS_TUNING_FILE=a.json\n";
+  EXPECT_EQ(advice("a.json", std::vector{verdict(2, 1)}), use);
+  EXPECT_EQ(advice("a.json", std::vector{verdict(1.02, 1.04)}), use);
+  EXPECT_EQ(advice("a.json", std::vector{verdict(1, 2), verdict(2, 1)}), use) << "alike on the whole";
+  const std::string text = advice("a.json", std::vector{verdict(1, 1), verdict(1.03, 9)});
+  EXPECT_THAT(text, HasSubstr("worse than no file"));
+  EXPECT_THAT(text, Not(HasSubstr("To use it")));
+}
+
 }  // namespace
 }  // namespace chorus::tune

@@ -133,6 +133,19 @@ TEST(ChorusInfoExplain, RefusesRanksThatCannotBe) {
   }
 }
 
+TEST(ChorusInfoExplain, RefusesSizesThatAreNoWholeElements) {
+  const std::string program = CHORUS_INFO " explain ";
+  EXPECT_EQ(run(program + "allreduce 3 2>&1").output,
+            "chorus-info: SIZE: 3 bytes are no whole number of float32 elements\n");
+  EXPECT_EQ(run(program + "bcast 6 2>&1").exit_code, 2);
+  const std::string scattered = program + "reduce_scatter_block 8 --ranks ";
+  EXPECT_EQ(run(scattered + "4 2>&1").output,
+            "chorus-info: SIZE: 8 bytes are less than one float32 for each of the 4 ranks\n");
+  EXPECT_EQ(run(scattered + "2").exit_code, 0);
+  EXPECT_EQ(run(program + "allreduce 0").exit_code, 0);
+  EXPECT_EQ(run(program + "barrier 1").exit_code, 0);
+}
+
 TEST(ChorusInfo, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
   EXPECT_EQ(run(program + "one --two three 2>&1").output,
             "chorus-info: not understood: one --two three; --help tells more\n");

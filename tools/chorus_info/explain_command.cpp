@@ -39,6 +39,17 @@ Call call_of(Collective collective, std::size_t bytes, int ranks) {
           .count = bytes / size_of(DataType::float32) / static_cast<std::size_t>(whole_input ? ranks : 1)};
 }
 
+/// Throws   UserError of a size that chorus-bench would not measure either.
+void check_size(const Call& call, std::size_t bytes, int ranks) {
+  if (call.collective == Collective::barrier) return;
+  if (bytes % size_of(DataType::float32) != 0) {
+    throw UserError(fmt::format("SIZE: {} bytes are no whole number of float32 elements", bytes));
+  }
+  if (bytes != 0 && call.count == 0) {
+    throw UserError(fmt::format("SIZE: {} bytes are less than one float32 for each of the {} ranks", bytes, ranks));
+  }
+}
+
 /// A machine that is not this one: ranks evenly on nodes, memory shared inside each.
 Problem imagined(const Call& call, const Options& options, const Settings& settings) {
   if (options.nodes < 1 || options.nodes > options.ranks) throw UserError("--nodes must be 1 to the number of ranks");
@@ -73,11 +84,13 @@ void run(const Communicator& world, const Options& options) {
   const Collective collective = parse_collective(options.collective);
   const auto bytes = parse_bytes(options.size);
   if (!bytes) throw UserError(fmt::format("SIZE {} is no number of bytes such as 8, 64k or 1MiB", options.size));
+  const int ranks = options.ranks > 0 ? options.ranks : world.size();
+  const Call plain = call_of(collective, *bytes, ranks);
+  check_size(plain, *bytes, ranks);
   barrier(world);  // sets the communicator up, so that what the ranks share is known
   if (world.rank() != 0) return;
   detail::CommunicatorState& state = world.state();
-  const Call call = asking_for(wanted({}, state.settings()),
-                               call_of(collective, *bytes, options.ranks > 0 ? options.ranks : world.size()));
+  const Call call = asking_for(wanted({}, state.settings()), plain);
   const Problem problem =
       options.ranks > 0 ? imagined(call, options, state.settings()) : problem_of(call, state.transport());
   const std::string& wish = state.settings().algorithm[static_cast<std::size_t>(collective)];

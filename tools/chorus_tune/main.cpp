@@ -94,7 +94,7 @@ int tune_machine(const TuneOptions& options, const Communicator& world) {
   tuning.measured = std::move(sample.measured);
   output.write(tuning.to_json());
   console.say(tune::verdict_summary(sample.verdicts));
-  console.say(fmt::format("# Written: {0}\n# To use it: export CHORUS_TUNING_FILE={0}\n", options.file));
+  console.say(fmt::format("# Written: {}\n", options.file) + tune::advice(options.file, sample.verdicts));
   return sample.valid ? all_right : failed;
 }
 

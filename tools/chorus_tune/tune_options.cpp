@@ -2,6 +2,7 @@
 #include "tune_options.hpp"
 
 #include "base/names.hpp"
+#include "option_checks.hpp"
 #include "sizes.hpp"
 #include "table.hpp"
 
@@ -112,6 +113,7 @@ std::optional<TuneOptions> parse_options(int argc, const char* const* argv, std:
                  "--exhaustive 4:4M]")
       ->type_name("[MIN:]MAX");
   app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size, whatever they take")
+      ->check(bench::whole_number())
       ->type_name("N");
   try {
     app.parse(argc, argv);

@@ -22,6 +22,25 @@ std::string line(std::string_view name, const Link& measured, const Link& withou
                      number_if(without.latency_us), number_if(without.megabytes_per_second));
 }
 
+struct Regrets {
+  std::vector<bench::Regret> with_file, without;
+};
+
+Regrets regrets_of(std::span<const Verdict> verdicts) {
+  Regrets regrets;
+  for (const Verdict& verdict : verdicts) {
+    regrets.with_file.push_back(verdict.with_file);
+    regrets.without.push_back(verdict.without);
+  }
+  return regrets;
+}
+
+double mean(std::span<const bench::Regret> regrets) {
+  std::vector<double> ratios;
+  for (const bench::Regret& regret : regrets) ratios.push_back(regret.ratio.value);
+  return bench::geometric_mean(ratios);
+}
+
 std::string lines(const std::string& name, const MessageLink& measured, const MessageLink& without) {
   std::string text = line(name, measured.of(0), without.of(0));
   if (std::isfinite(measured.long_from)) {
@@ -80,13 +99,18 @@ std::string verdict_line(const Verdict& verdict) {
 }
 
 std::string verdict_summary(std::span<const Verdict> verdicts) {
-  std::vector<bench::Regret> with_file, without;
-  for (const Verdict& verdict : verdicts) {
-    with_file.push_back(verdict.with_file);
-    without.push_back(verdict.without);
+  const Regrets regrets = regrets_of(verdicts);
+  return bench::regret_summary("the choice without the file", regrets.without) +
+         bench::regret_summary("the choice with it", regrets.with_file);
+}
+
+std::string advice(const std::string& file, std::span<const Verdict> verdicts) {
+  constexpr double clearly = 1.1;  // what is less is noise
+  const Regrets regrets = regrets_of(verdicts);
+  if (mean(regrets.with_file) > clearly * mean(regrets.without)) {
+    return "# This file chooses worse than no file: the machine was busy; measure again on a quiet one.\n";
   }
-  return bench::regret_summary("the choice without the file", without) +
-         bench::regret_summary("the choice with it", with_file);
+  return fmt::format("# To use it: export CHORUS_TUNING_FILE={}\n", file);
 }
 
 }  // namespace chorus::tune

@@ -26,5 +26,7 @@ struct Verdict {
 [[nodiscard]] std::string verdict_line(const Verdict& verdict);
 /// Means and worst; one or more.
 [[nodiscard]] std::string verdict_summary(std::span<const Verdict> verdicts);
+/// How `file` is used, or why it should not be: by `verdicts`, one or more, it chooses clearly worse than none.
+[[nodiscard]] std::string advice(const std::string& file, std::span<const Verdict> verdicts);
 
 }  // namespace chorus::tune
