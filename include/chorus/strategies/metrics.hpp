@@ -27,6 +27,9 @@ class CHORUS_API Tally {
   Variable<double> sum_;
 };
 
+// result() is called outside of the replicas by all workers, and joins what all replicas have been given; a replica
+// that calls it gets what it has been given itself.
+
 /// The sum of all values that any replica has given.
 class CHORUS_API Sum {
  public:

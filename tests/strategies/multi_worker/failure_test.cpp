@@ -231,7 +231,7 @@ TEST_P(MultiWorker, TheTimeoutOfAStrategyHoldsForItsInput) {
     }
     several.run([] {});
   });
-  EXPECT_THAT(outcome.text, HasSubstr("has waited 0.2")) << "this worker, or another one";
+  EXPECT_THAT(outcome.text, HasSubstr("has waited ")) << "this worker, or another one";
 }
 
 TEST_P(MultiWorker, TheTimeoutOfARunHoldsForAllThatWorkersWaitForInIt) {
