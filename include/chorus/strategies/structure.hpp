@@ -244,30 +244,35 @@ template <Structure T>
   return hash.value();
 }
 
+/// A tuple (also a pair or array), vector or map like `structure`, of `function(part)` for each of its parts.
+template <class Function, class T>
+auto map_parts(const Function& function, T& structure) {
+  using Plain = std::remove_const_t<T>;
+  if constexpr (is_pair<Plain>) {
+    return std::make_pair(function(structure.first), function(structure.second));
+  } else if constexpr (is_tuple<Plain> && !requires { typename Plain::value_type; }) {
+    return std::apply([&](auto&... parts) { return std::make_tuple(function(parts)...); }, structure);
+  } else if constexpr (is_tuple<Plain>) {
+    using Mapped = std::decay_t<decltype(function(structure[0]))>;
+    return std::apply([&](auto&... parts) { return std::array<Mapped, sizeof...(parts)>{function(parts)...}; },
+                      structure);
+  } else if constexpr (is_map<Plain>) {
+    auto mapped = empty_map_like<std::decay_t<decltype(function(structure.begin()->second))>>(structure);
+    for (auto& [key, part] : structure) mapped.emplace(key, function(part));
+    return mapped;
+  } else {
+    std::vector<std::decay_t<decltype(function(structure[0]))>> mapped;
+    for (auto& part : structure) mapped.push_back(function(part));
+    return mapped;
+  }
+}
+
 template <class Function, class T>
 auto map_leaves(const Function& function, const T& structure) {
   if constexpr (Leaf<T> || is_indexed_slices<T>) {
     return function(structure);
-  } else if constexpr (is_pair<T>) {
-    return std::make_pair(map_leaves(function, structure.first), map_leaves(function, structure.second));
-  } else if constexpr (is_tuple<T> && !requires { typename T::value_type; }) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::make_tuple(map_leaves(function, std::get<I>(structure))...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (is_tuple<T>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::array{map_leaves(function, structure[I])...};
-    }
-    (std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (is_sequence<T>) {
-    std::vector<decltype(map_leaves(function, structure[0]))> mapped;
-    for (const auto& part : structure) mapped.push_back(map_leaves(function, part));
-    return mapped;
-  } else if constexpr (is_map<T>) {
-    auto mapped = empty_map_like<decltype(map_leaves(function, structure.begin()->second))>(structure);
-    for (const auto& [key, part] : structure) mapped.emplace(key, map_leaves(function, part));
-    return mapped;
+  } else if constexpr (is_tuple<T> || is_sequence<T> || is_map<T>) {
+    return map_parts([&](const auto& part) { return map_leaves(function, part); }, structure);
   } else {
     static_assert(Aggregate<T>, "a structure is a leaf, tuple, vector, map or aggregate of structures");
     return with_fields(structure, [&](const auto&... members) { return T{map_leaves(function, members)...}; });

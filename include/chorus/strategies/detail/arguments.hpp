@@ -71,28 +71,8 @@ decltype(auto) component_of(T& argument, [[maybe_unused]] int replica) {
       return argument[static_cast<std::size_t>(replica)];
   } else if constexpr (!HoldsDistributed<Plain>::value) {
     return (argument);
-  } else if constexpr (is_pair<Plain>) {
-    return std::make_pair(component_of(argument.first, replica), component_of(argument.second, replica));
-  } else if constexpr (is_tuple<Plain> && requires { typename Plain::value_type; }) {
-    using Component = std::decay_t<decltype(component_of(argument[0], replica))>;
-    return [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
-      return std::array<Component, sizeof...(I)>{component_of(argument[I], replica)...};
-    }
-    (std::make_index_sequence<std::tuple_size_v<Plain>>());
-  } else if constexpr (is_tuple<Plain>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
-      return std::tuple<std::decay_t<decltype(component_of(std::get<I>(argument), replica))>...>(
-          component_of(std::get<I>(argument), replica)...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<Plain>>());
-  } else if constexpr (is_map<Plain>) {
-    auto parts = empty_map_like<std::decay_t<decltype(component_of(argument.begin()->second, replica))>>(argument);
-    for (auto& [key, part] : argument) parts.emplace(key, component_of(part, replica));
-    return parts;
   } else {
-    std::vector<std::decay_t<decltype(component_of(argument[0], replica))>> parts;
-    for (auto& part : argument) parts.push_back(component_of(part, replica));
-    return parts;
+    return map_parts([replica](auto& part) -> decltype(auto) { return component_of(part, replica); }, argument);
   }
 }
 

@@ -34,7 +34,7 @@ concept KeyOfParts = requires {
   std::tuple_size<Key>::value;
 };
 template <class Key>
-concept FloatingKey = std::floating_point<Key> || !std::same_as<ComputedIn<Key>, Key>;
+concept FloatingKey = std::floating_point<ComputedIn<Key>>;
 
 /// The shortest text that is read back as the same number. A map takes -0 and 0 for the same key.
 template <std::floating_point Key>
