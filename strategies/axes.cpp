@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/axes.hpp>
 
+#include "with_type.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,30 +12,12 @@ namespace {
 
 bool is_integer(DataType type) { return type <= DataType::uint64; }
 
-template <class T>
-bool are_zeros(const TensorRef& tensor) {
-  const T* const first = reinterpret_cast<const T*>(tensor.data);
-  return std::all_of(first, first + tensor.bytes() / sizeof(T), [](const T& number) { return number == T{}; });
-}
-
 /// Whether all elements equal zero, of either sign.
 bool is_zero(const TensorRef& tensor) {
-  switch (tensor.type) {
-    case DataType::float16:
-      return are_zeros<float16_t>(tensor);
-    case DataType::bfloat16:
-      return are_zeros<bfloat16_t>(tensor);
-    case DataType::float32:
-    case DataType::complex64:
-      return are_zeros<float>(tensor);
-    case DataType::float64:
-    case DataType::complex128:
-      return are_zeros<double>(tensor);
-    case DataType::long_double:
-      return are_zeros<long double>(tensor);
-    default:
-      return are_zeros<std::byte>(tensor);
-  }
+  return with_type(tensor.type, [&]<class T>() {
+    const T* const first = reinterpret_cast<const T*>(tensor.data);
+    return std::all_of(first, first + tensor.bytes() / sizeof(T), [](const T& number) { return number == T{}; });
+  });
 }
 
 bool is_complex(DataType type) { return type == DataType::complex64 || type == DataType::complex128; }

@@ -3,6 +3,8 @@
 // numbers are added up as double, and sums of double remember what they have rounded away.
 #include "axis_reduction.hpp"
 
+#include "with_type.hpp"
+
 #include <chorus/float16.hpp>
 #include <chorus/strategies/axes.hpp>
 
@@ -17,50 +19,11 @@
 namespace chorus::detail {
 namespace {
 
-template <class T>
-inline constexpr bool is_short = std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>;
 /// The type that sums of T are made in.
 template <class T>
-using SumOf = std::conditional_t<is_short<T> || std::same_as<T, float>, double, T>;
+using SumOf = std::conditional_t<std::same_as<ComputedIn<T>, float>, double, T>;
 template <class T>
-inline constexpr bool rounds = is_short<T> || std::floating_point<T>;
-
-/// visit.operator()<T>() with the type of the elements; of complex numbers with that of their parts.
-template <class Visit>
-auto with_type(DataType type, const Visit& visit) {
-  switch (type) {
-    case DataType::boolean:
-      return visit.template operator()<bool>();
-    case DataType::int8:
-      return visit.template operator()<std::int8_t>();
-    case DataType::int16:
-      return visit.template operator()<std::int16_t>();
-    case DataType::int32:
-      return visit.template operator()<std::int32_t>();
-    case DataType::int64:
-      return visit.template operator()<std::int64_t>();
-    case DataType::uint16:
-      return visit.template operator()<std::uint16_t>();
-    case DataType::uint32:
-      return visit.template operator()<std::uint32_t>();
-    case DataType::uint64:
-      return visit.template operator()<std::uint64_t>();
-    case DataType::float16:
-      return visit.template operator()<float16_t>();
-    case DataType::bfloat16:
-      return visit.template operator()<bfloat16_t>();
-    case DataType::float32:
-    case DataType::complex64:
-      return visit.template operator()<float>();
-    case DataType::float64:
-    case DataType::complex128:
-      return visit.template operator()<double>();
-    case DataType::long_double:
-      return visit.template operator()<long double>();
-    default:
-      return visit.template operator()<std::uint8_t>();
-  }
-}
+inline constexpr bool rounds = std::floating_point<ComputedIn<T>>;
 
 DataType sum_type_of(DataType type) {
   if (type == DataType::float16 || type == DataType::bfloat16 || type == DataType::float32) return DataType::float64;
@@ -70,7 +33,7 @@ DataType sum_type_of(DataType type) {
 /// What joined with any other value by min or max gives the other.
 template <class T>
 T neutral(ReduceOp op) {
-  using Limits = std::numeric_limits<std::conditional_t<is_short<T>, float, T>>;
+  using Limits = std::numeric_limits<ComputedIn<T>>;
   if (op == ReduceOp::min) return T(Limits::has_infinity ? Limits::infinity() : Limits::max());
   if (op == ReduceOp::max) return T(Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
   return T{};
@@ -161,7 +124,7 @@ void AxisPartial::put(const TensorRef& result, std::optional<std::uint64_t> aver
       T* const to = reinterpret_cast<T*>(result.data);
       const Sum divisor = static_cast<Sum>(averaged_over.value_or(1));
       for (std::size_t i = 0; i < count_; ++i) {
-        if constexpr (is_short<T>)
+        if constexpr (!std::same_as<ComputedIn<T>, T>)
           to[i] = T(static_cast<float>(from[i] / divisor));
         else
           to[i] = static_cast<T>(from[i] / divisor);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chorus/strategies/optimizers.hpp>
-
 #include <cstdint>
 #include <string>
+
+namespace chorus {
+struct GradientOptions;
+}  // namespace chorus
 
 namespace chorus::detail {
 

@@ -3,6 +3,7 @@
 
 #include "clipping_number.hpp"
 #include "variable_numbers.hpp"
+#include "with_type.hpp"
 
 #include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
@@ -13,28 +14,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <span>
 #include <utility>
 
 namespace chorus::detail {
 namespace {
 
-/// visit(elements), of their type.
+/// visit(elements), of their type: optimizers have floating point numbers alone.
 template <class Visit>
 void visit_elements(const TensorRef& gradient, const Visit& visit) {
-  const auto as = [&]<class T>(T* elements) { visit(std::span(elements, gradient.count())); };
-  switch (gradient.type) {
-    case DataType::float16:
-      return as(reinterpret_cast<float16_t*>(gradient.data));
-    case DataType::bfloat16:
-      return as(reinterpret_cast<bfloat16_t*>(gradient.data));
-    case DataType::float32:
-      return as(reinterpret_cast<float*>(gradient.data));
-    case DataType::float64:
-      return as(reinterpret_cast<double*>(gradient.data));
-    default:
-      return as(reinterpret_cast<long double*>(gradient.data));  // optimizers have no other variables
-  }
+  with_type(gradient.type, [&]<class T>() {
+    if constexpr (std::floating_point<ComputedIn<T>>)
+      visit(std::span(reinterpret_cast<T*>(gradient.data), gradient.count()));
+  });
 }
 
 /// Shortens the gradients, seen as one vector, to `norm`.

@@ -19,6 +19,15 @@ bool each_once_in_order(const std::vector<std::int64_t>& indices) {
 
 DataType type_of_rows(DataType given) { return has_16_bits(given) ? DataType::float32 : given; }
 
+/// A tensor like `tensor`, but of `type`, whose elements are in `memory`.
+TensorRef like(const TensorRef& tensor, DataType type, std::vector<std::byte>& memory) {
+  memory.resize(tensor.count() * size_of(type));
+  TensorRef other = tensor;
+  other.type = type;
+  other.data = memory.data();
+  return other;
+}
+
 template <class From, class To>
 void convert(const TensorRef& from, const TensorRef& to) {
   const auto* const in = reinterpret_cast<const From*>(from.data);
@@ -84,23 +93,19 @@ TensorRef Rows::tensor(std::size_t first, std::size_t count) const {
 }
 
 Rows rows_of(const SlicesRef& slices, Duplicates duplicates) {
-  const TensorRef values = slices.values();
+  TensorRef values = slices.values();
   Rows rows{.type = type_of_rows(values.type),
             .given = values.type,
             .dense_shape = slices.dense_shape(),
             .indices = slices.indices()};
-  rows.values.resize(values.count() * size_of(rows.type));
-  const std::vector<std::size_t> all_rows = detail::numbers(0, rows.indices.size());
-  if (rows.type == rows.given) {
-    detail::gather_rows(values, all_rows, rows.tensor(), 0);
-  } else {
-    std::vector<std::byte> halves(values.bytes());
-    TensorRef copy = rows.tensor();
-    copy.type = rows.given;
-    copy.data = halves.data();
-    detail::gather_rows(values, all_rows, copy, 0);
-    widen(copy, rows.tensor());
+  std::vector<std::byte> floats;
+  if (rows.type != rows.given) {
+    const TensorRef wide = like(values, rows.type, floats);
+    widen(values, wide);
+    values = wide;
   }
+  rows.values.resize(values.bytes());
+  detail::gather_rows(values, detail::numbers(0, rows.indices.size()), rows.tensor(), 0);
   if (duplicates == Duplicates::kept || each_once_in_order(rows.indices)) return rows;
   const Rows* const all = &rows;
   return sorted_and_summed(std::span(&all, 1));
@@ -110,14 +115,12 @@ void put_rows(const TensorRef& tensor, std::span<const std::size_t> rows, const 
               const SlicesRef& slices) {
   slices.resize(indices.size());
   slices.indices() = indices;
-  const TensorRef to = slices.values();
-  if (to.type == tensor.type) return detail::gather_rows(tensor, rows, to, 0);
-  std::vector<std::byte> halves(tensor.count() * size_of(to.type));
-  TensorRef from = tensor;
-  from.type = to.type;
-  from.data = halves.data();
-  narrow(tensor, from);
-  detail::gather_rows(from, rows, to, 0);
+  const TensorRef values = slices.values();
+  if (values.type == tensor.type) return detail::gather_rows(tensor, rows, values, 0);
+  std::vector<std::byte> floats;
+  const TensorRef wide = like(values, tensor.type, floats);
+  detail::gather_rows(tensor, rows, wide, 0);
+  narrow(wide, values);
 }
 
 Rows joined(std::span<const Rows* const> parts, Duplicates duplicates) {
