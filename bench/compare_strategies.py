@@ -70,12 +70,12 @@ def main(arguments):
     bench = given.build / "bench" / "chorus-bench"
     launch = ["mpirun", "--oversubscribe", "-n", given.ranks]
     measured = {"chorus": [*launch, bench, "strategies", "--replicas", 1, "-m", "4:1M", "-i", 60]}
-    for name, module in peers.items():
-        if subprocess.run([given.python, "-c", f"import {module}"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            measured[name] = [*launch, given.python, here / "strategies_peer.py", name]
     try:
         if not bench.exists():
             raise Failed(f"{given.build} has no bench/chorus-bench: give a build folder")
+        for name, module in peers.items():
+            if subprocess.run([given.python, "-c", f"import {module}"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+                measured[name] = [*launch, given.python, here / "strategies_peer.py", name]
         if len(measured) == 1:
             raise Failed(f"{given.python} has neither {' nor '.join(peers.values())}: install one, or give another by -p")
         rounds = []
