@@ -33,7 +33,7 @@ struct Problem {
   std::size_t slot_bytes = 0;        ///< length of a data slot of the shared memory
   Radices domains = {};              ///< how the node divides them, where all share memory
   bool single_copy = false;          ///< they can read each other's memory, too
-  bool native = false;               ///< the vendor can carry out `call`
+  bool native = false;               ///< the vendor can carry out `call`, of device memory NCCL
   const LinkModel* links = nullptr;  ///< what phases of an algorithm are chosen by; null: the built-in model
 };
 
@@ -56,8 +56,9 @@ struct Traffic {
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
   /// others have written, in the part that reads most.
   double far = 0;
-  double overlap = 0;  ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
-  int lanes = 0;       ///< ranks of each node by which goes all that crosses the network; 0: all of them
+  LevelTraffic device = {};  ///< to and from a device's memory: what is put into streams, and bytes
+  double overlap = 0;        ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
+  int lanes = 0;             ///< ranks of each node by which goes all that crosses the network; 0: all of them
 };
 
 /// True where there are several nodes with ranks that follow one another, not one rank of each.
@@ -106,6 +107,7 @@ struct Arguments {
   std::span<const Section> out_sections = {};
   std::string (*purpose)(std::uint32_t) = nullptr;  ///< CallPurpose::text, for messages
   const LinkModel* links = nullptr;                 ///< as in Problem
+  void* stream = nullptr;                           ///< of a call on device memory
 };
 
 /// A block of `in`, which has one for each rank.
@@ -144,7 +146,16 @@ struct Algorithm {
   /// True where only some ranks know whether it can carry a call out, so that they cannot choose it together: it is
   /// taken where it is named, and nowhere else.
   bool only_named = false;
+  /// Whose memory it works on.
+  Memory memory = Memory::host;
+  /// True where it puts the call into a stream, where no rank waits for another.
+  bool queues = false;
 };
+
+/// True where `algorithm` can solve `problem`.
+[[nodiscard]] inline bool suits(const Algorithm& algorithm, const Problem& problem) {
+  return algorithm.memory == problem.call.memory && algorithm.applies(problem);
+}
 
 /// Every algorithm of `collective`, in the order of meson.build.
 [[nodiscard]] std::span<const Algorithm* const> algorithms(Collective collective) noexcept;

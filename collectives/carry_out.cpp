@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "base/names.hpp"
+#include "device/device_native.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
@@ -66,12 +67,24 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, call, arguments.purpose);
+  co_await carry_alone(algorithm, transport, arguments);
+}
+
+Task<> carry_alone(const Algorithm& algorithm, Transport& transport, Arguments arguments) {
+  const Call& call = arguments.call;
   if (carries_wider(algorithm, {.call = call, .ranks = transport.size()})) {
     co_await run_with_wider_elements(algorithm, transport, arguments, combined_ranks(transport, call));
   } else {
     co_await algorithm.run(transport, arguments);
     finish(transport, arguments);
   }
+}
+
+Task<> queue(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare) {
+  if (compare && transport.size() > 1) {
+    co_await compare_with_previous(transport, arguments.call, arguments.purpose);
+  }
+  co_await algorithm.run(transport, arguments);
 }
 
 void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call) {
@@ -86,7 +99,9 @@ void begin_now(const Algorithm& algorithm, Transport& transport, const Call& cal
 }
 
 void finish(const Transport& transport, const Arguments& arguments) {
-  if (arguments.call.op == ReduceOp::average && has_op(arguments.call.collective)) divide(transport, arguments);
+  const Call& call = arguments.call;
+  if (call.op != ReduceOp::average || call.memory == Memory::device) return;  // there who has the numbers divides them
+  if (has_op(call.collective)) divide(transport, arguments);
 }
 
 std::uint8_t place_of(const Algorithm& algorithm, Collective collective) noexcept {
@@ -112,8 +127,12 @@ Problem problem_of(const Call& call, const Transport& transport) {
   if (problem.shared) problem.domains = transport.shared()->shape().radices();
   problem.single_copy = problem.shared && transport.shared()->reads();
   if (const SharedGroup* memory = transport.node_memory()) problem.slot_bytes = memory->slot_bytes();
-  problem.native =
-      call.repeatability == Repeatability::none && transport.native() != nullptr && transport.native()->supports(call);
+  if (call.memory == Memory::device) {
+    problem.native = transport.device_native() != nullptr && transport.device_native()->supports(call);
+  } else {
+    problem.native = call.repeatability == Repeatability::none && transport.native() != nullptr &&
+                     transport.native()->supports(call);
+  }
   return problem;
 }
 

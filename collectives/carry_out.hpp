@@ -13,6 +13,12 @@ namespace chorus {
 /// with the ranks before and after this one, so that nodes that differ are found: throws Error{mismatch}.
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare = false);
 
+/// The part of it without signs and arrivals: for an algorithm that leaves all of its call to another one.
+Task<> carry_alone(const Algorithm& algorithm, Transport& transport, Arguments arguments);
+
+/// Puts a call on device memory into its stream by `algorithm`, which queues; with `compare` as above.
+Task<> queue(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare);
+
 // The same without a coroutine: what comes before `algorithm.now`, and what after it.
 
 /// `call` says its algorithm.

@@ -70,7 +70,7 @@ double predicted_us(const Algorithm& algorithm, const Problem& problem, const Li
 
 const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
   const auto time = [&](const Algorithm* algorithm) {
-    const bool applies = algorithm->applies(problem) && !algorithm->only_named;
+    const bool applies = suits(*algorithm, problem) && !algorithm->only_named;
     return std::pair(!applies, applies ? predicted_us(*algorithm, problem, links) : 0);  // an infinite one applies, too
   };
   return **std::ranges::min_element(algorithms(problem.call.collective), {}, time);
@@ -83,7 +83,7 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
     Candidate candidate;
     candidate.algorithm = algorithm;
     const Problem own = carried(*algorithm, problem);
-    candidate.applies = algorithm->applies(own);
+    candidate.applies = suits(*algorithm, own);
     if (candidate.applies) {
       candidate.predicted_us = predicted_us(*algorithm, own, tuning.links);
       if (!reproducible) candidate.measured_us = tuning.microseconds(problem, algorithm->name);  // of plain sums

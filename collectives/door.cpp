@@ -4,6 +4,8 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "chosen.hpp"
+#include "device/device_memory.hpp"
+#include "device_call.hpp"
 #include "pending_call.hpp"
 #include "transport/native.hpp"
 #include "vendor.hpp"
@@ -12,6 +14,7 @@
 
 #include <chorus/error.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -79,8 +82,12 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
+    if (arguments.call.memory == Memory::device && !prepare_device(state, arguments)) return;
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
-    if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
+    if (arguments.call.memory == Memory::device) check_capture(state, algorithm, arguments);
+    if (algorithm.queues) {
+      state.drive(queue(algorithm, state.transport(), arguments, state.settings().compare));
+    } else if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
       state.begin_call();
       begin_now(algorithm, state.transport(), arguments.call);
       algorithm.now(state.transport(), arguments);
@@ -153,6 +160,26 @@ void check_pointers(const CommunicatorState& state, Collective collective, const
                      no_in ? buffers.in_count : buffers.out_count));
 }
 
+void check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+  const auto check = [&](const void* data, std::size_t count, const char* argument) {
+    if (data == nullptr || count == 0) return;
+    if (buffers.on_device && place_of(data).device < 0) {
+      reject(state, collective,
+             fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
+                         "memory of the host",
+                         argument));
+    }
+    if (!buffers.on_device && is_device_only(data)) {
+      reject(
+          state, collective,
+          fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
+    }
+  };
+  const bool one = buffers.in == buffers.out;
+  check(buffers.in, buffers.in_count, one ? "data" : "in");
+  if (!one) check(buffers.out, buffers.out_count, "out");
+}
+
 void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
   const auto in = reinterpret_cast<std::uintptr_t>(buffers.in);
   const auto out = reinterpret_cast<std::uintptr_t>(buffers.out);
@@ -165,14 +192,17 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
 Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                        std::size_t count, int root) {
   check_pointers(state, collective, buffers, root);
+  if (buffers.on_device || process_uses_cuda.load(std::memory_order_relaxed)) check_place(state, collective, buffers);
   const bool opaque = buffers.type == DataType::opaque;
   return {.call = {.collective = collective,
                    .type = buffers.type,
                    .root = root,
                    .count = count,
+                   .memory = buffers.on_device ? Memory::device : Memory::host,
                    .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
           .in = static_cast<const std::byte*>(buffers.in),
-          .out = static_cast<std::byte*>(buffers.out)};
+          .out = static_cast<std::byte*>(buffers.out),
+          .stream = buffers.stream};
 }
 
 Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,

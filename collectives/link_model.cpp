@@ -64,7 +64,7 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
                         time(traffic.inside, node.of(length_of(traffic.inside)));
   const double by_messages =
       time_of_messages(traffic.messages) + time_of_messages(traffic.waited) - hidden_us(traffic, problem);
-  return inside + by_messages - traffic.overlap * std::min(inside, by_messages) +
+  return time(traffic.device, device) + inside + by_messages - traffic.overlap * std::min(inside, by_messages) +
          (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 

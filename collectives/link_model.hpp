@@ -56,6 +56,9 @@ struct LinkModel {
   std::optional<MessageLink> network_by_all = {};
   double further_message = 0.6;  ///< of a latency, for a message between nodes beside another one under way
   double reduce_megabytes_per_second = 20000;
+  /// What is put into a device's stream, and the bytes it moves. Not measured: a kernel or a copy takes some
+  /// microseconds to start, and PCI Express of the fourth generation has 25 GB/s.
+  Link device{.latency_us = 5, .megabytes_per_second = 20000};
 
   /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming,
   /// and another process's memory is as fast beside it as was measured; messages between nodes take what was measured.

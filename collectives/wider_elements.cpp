@@ -149,7 +149,7 @@ bool rounds(ReduceOp op) noexcept { return op == ReduceOp::sum || op == ReduceOp
 
 bool carries_wider(const Algorithm& algorithm, const Problem& problem) noexcept {
   const Call& call = problem.call;
-  if (!has_op(call.collective) || algorithm.at_once) return false;
+  if (!has_op(call.collective) || algorithm.at_once || algorithm.memory == Memory::device) return false;
   if (call.repeatability == Repeatability::reproducible) return true;
   const int joined_exactly_once = call.op == ReduceOp::average ? 1 : 2;  // an average is divided before it is rounded
   return is_half(call.type) && rounds(call.op) && problem.ranks > joined_exactly_once;

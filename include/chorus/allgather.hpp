@@ -3,6 +3,7 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -35,6 +36,20 @@ void allgather(const Communicator& comm, const In& in, Out&& out, const Collecti
 template <WritableElementRange InOut>
 void allgather(const Communicator& comm, InOut&& inout, const CollectiveOptions& options = {}) {
   detail::allgather(comm, detail::buffers(inout), options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+void allgather(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, Stream stream,
+               const CollectiveOptions& options = {}) {
+  detail::allgather(comm, detail::buffers(in, out, stream), options);
+}
+
+/// The same in place.
+template <class T>
+void allgather(const Communicator& comm, DeviceSpan<T> inout, Stream stream, const CollectiveOptions& options = {}) {
+  allgather(comm, inout, inout, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

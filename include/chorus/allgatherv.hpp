@@ -4,6 +4,7 @@
 #include <chorus/block_layout.hpp>
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -42,6 +43,21 @@ template <WritableElementRange InOut>
 void allgatherv(const Communicator& comm, InOut&& inout, const BlockLayout& blocks,
                 const CollectiveOptions& options = {}) {
   detail::allgatherv(comm, detail::buffers(inout), blocks, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+void allgatherv(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, const BlockLayout& blocks,
+                Stream stream, const CollectiveOptions& options = {}) {
+  detail::allgatherv(comm, detail::buffers(in, out, stream), blocks, options);
+}
+
+/// The same in place.
+template <class T>
+void allgatherv(const Communicator& comm, DeviceSpan<T> inout, const BlockLayout& blocks, Stream stream,
+                const CollectiveOptions& options = {}) {
+  allgatherv(comm, inout, inout, blocks, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

@@ -4,6 +4,7 @@
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
 #include <chorus/detail/operation.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -52,6 +53,22 @@ requires Reduces<Op, T> &&(!std::ranges::range<T>) [[nodiscard]] T
     allreduce(const Communicator& comm, T value, const Op& op, const CollectiveOptions& options = {}) {
   allreduce(comm, std::span<T>(&value, 1), op, options);
   return value;
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out> && Reduces<ReduceOp, Out>
+void allreduce(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, ReduceOp op, Stream stream,
+               const CollectiveOptions& options = {}) {
+  detail::allreduce(comm, detail::buffers(in, out, stream), detail::operation<Out>(op), options);
+}
+
+/// The same in place.
+template <class T>
+requires Reduces<ReduceOp, T>
+void allreduce(const Communicator& comm, DeviceSpan<T> inout, ReduceOp op, Stream stream,
+               const CollectiveOptions& options = {}) {
+  allreduce(comm, inout, inout, op, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.

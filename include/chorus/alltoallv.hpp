@@ -4,6 +4,7 @@
 #include <chorus/block_layout.hpp>
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -43,6 +44,21 @@ template <WritableElementRange InOut>
 void alltoallv(const Communicator& comm, InOut&& inout, const BlockLayout& blocks,
                const CollectiveOptions& options = {}) {
   detail::alltoallv(comm, detail::buffers(inout), blocks, blocks, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+void alltoallv(const Communicator& comm, DeviceSpan<In> in, const BlockLayout& in_blocks, DeviceSpan<Out> out,
+               const BlockLayout& out_blocks, Stream stream, const CollectiveOptions& options = {}) {
+  detail::alltoallv(comm, detail::buffers(in, out, stream), in_blocks, out_blocks, options);
+}
+
+/// The same in place.
+template <class T>
+void alltoallv(const Communicator& comm, DeviceSpan<T> inout, const BlockLayout& blocks, Stream stream,
+               const CollectiveOptions& options = {}) {
+  alltoallv(comm, inout, blocks, inout, blocks, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

@@ -3,6 +3,7 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -28,6 +29,13 @@ CHORUS_API PersistentRequest bcast_init(const Communicator&, const Buffers&, int
 template <WritableElementRange Data>
 void bcast(const Communicator& comm, Data&& data, int root, const CollectiveOptions& options = {}) {
   detail::bcast(comm, detail::buffers(data), root, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class T>
+void bcast(const Communicator& comm, DeviceSpan<T> data, int root, Stream stream,
+           const CollectiveOptions& options = {}) {
+  detail::bcast(comm, detail::buffers(data, data, stream), root, options);
 }
 
 /// Starts it and returns; `data` belongs to the request until it is complete.

@@ -14,6 +14,7 @@
 #include <chorus/call_purpose.hpp>          // IWYU pragma: export
 #include <chorus/communicator.hpp>          // IWYU pragma: export
 #include <chorus/device.hpp>                // IWYU pragma: export
+#include <chorus/device_span.hpp>           // IWYU pragma: export
 #include <chorus/element.hpp>               // IWYU pragma: export
 #include <chorus/environment.hpp>           // IWYU pragma: export
 #include <chorus/error.hpp>                 // IWYU pragma: export

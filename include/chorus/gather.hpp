@@ -3,6 +3,7 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -37,6 +38,21 @@ void gather(const Communicator& comm, const In& in, Out&& out, int root, const C
 template <WritableElementRange InOut>
 void gather(const Communicator& comm, InOut&& inout, int root, const CollectiveOptions& options = {}) {
   detail::gather(comm, detail::buffers(inout), root, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+void gather(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, int root, Stream stream,
+            const CollectiveOptions& options = {}) {
+  detail::gather(comm, detail::buffers(in, out, stream), root, options);
+}
+
+/// The same in place.
+template <class T>
+void gather(const Communicator& comm, DeviceSpan<T> inout, int root, Stream stream,
+            const CollectiveOptions& options = {}) {
+  gather(comm, inout, inout, root, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

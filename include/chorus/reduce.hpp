@@ -4,6 +4,7 @@
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
 #include <chorus/detail/operation.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -45,6 +46,22 @@ template <WritableElementRange InOut, class Op>
 requires Reduces<Op, ElementOf<InOut>>
 void reduce(const Communicator& comm, InOut&& inout, const Op& op, int root, const CollectiveOptions& options = {}) {
   detail::reduce(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), root, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out> && Reduces<ReduceOp, Out>
+void reduce(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, ReduceOp op, int root, Stream stream,
+            const CollectiveOptions& options = {}) {
+  detail::reduce(comm, detail::buffers(in, out, stream), detail::operation<Out>(op), root, options);
+}
+
+/// The same in place.
+template <class T>
+requires Reduces<ReduceOp, T>
+void reduce(const Communicator& comm, DeviceSpan<T> inout, ReduceOp op, int root, Stream stream,
+            const CollectiveOptions& options = {}) {
+  reduce(comm, inout, inout, op, root, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.

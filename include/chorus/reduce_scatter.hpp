@@ -4,6 +4,7 @@
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
 #include <chorus/detail/operation.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -52,6 +53,23 @@ requires Reduces<Op, ElementOf<InOut>>
 void reduce_scatter(const Communicator& comm, InOut&& inout, std::span<const std::size_t> counts, const Op& op,
                     const CollectiveOptions& options = {}) {
   detail::reduce_scatter(comm, detail::buffers(inout), counts, detail::operation<ElementOf<InOut>>(op), options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out> && Reduces<ReduceOp, Out>
+void reduce_scatter(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out,
+                    std::span<const std::size_t> counts, ReduceOp op, Stream stream,
+                    const CollectiveOptions& options = {}) {
+  detail::reduce_scatter(comm, detail::buffers(in, out, stream), counts, detail::operation<Out>(op), options);
+}
+
+/// The same in place.
+template <class T>
+requires Reduces<ReduceOp, T>
+void reduce_scatter(const Communicator& comm, DeviceSpan<T> inout, std::span<const std::size_t> counts, ReduceOp op,
+                    Stream stream, const CollectiveOptions& options = {}) {
+  reduce_scatter(comm, inout, inout, counts, op, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

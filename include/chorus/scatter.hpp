@@ -3,6 +3,7 @@
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -38,6 +39,21 @@ void scatter(const Communicator& comm, const In& in, Out&& out, int root, const 
 template <WritableElementRange InOut>
 void scatter(const Communicator& comm, InOut&& inout, int root, const CollectiveOptions& options = {}) {
   detail::scatter(comm, detail::buffers(inout), root, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+void scatter(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, int root, Stream stream,
+             const CollectiveOptions& options = {}) {
+  detail::scatter(comm, detail::buffers(in, out, stream), root, options);
+}
+
+/// The same in place.
+template <class T>
+void scatter(const Communicator& comm, DeviceSpan<T> inout, int root, Stream stream,
+             const CollectiveOptions& options = {}) {
+  scatter(comm, inout, inout, root, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

@@ -4,6 +4,7 @@
 #include <chorus/block_layout.hpp>
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
@@ -43,6 +44,21 @@ template <WritableElementRange InOut>
 void scatterv(const Communicator& comm, InOut&& inout, const BlockLayout& blocks, int root,
               const CollectiveOptions& options = {}) {
   detail::scatterv(comm, detail::buffers(inout), blocks, root, options);
+}
+
+/// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+void scatterv(const Communicator& comm, DeviceSpan<In> in, const BlockLayout& blocks, DeviceSpan<Out> out, int root,
+              Stream stream, const CollectiveOptions& options = {}) {
+  detail::scatterv(comm, detail::buffers(in, out, stream), blocks, root, options);
+}
+
+/// The same in place.
+template <class T>
+void scatterv(const Communicator& comm, DeviceSpan<T> inout, const BlockLayout& blocks, int root, Stream stream,
+              const CollectiveOptions& options = {}) {
+  scatterv(comm, inout, blocks, inout, root, stream, options);
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete.

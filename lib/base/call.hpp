@@ -44,6 +44,8 @@ inline constexpr auto revoking = static_cast<Collective>(250);
 inline constexpr auto asking_for_memory = static_cast<Collective>(249);
 /// And where ranks make the vendor's collectives known to a communicator, before the first call that names them.
 inline constexpr auto finding_native = static_cast<Collective>(248);
+/// And where a rank waits for a stream of its device, alone.
+inline constexpr auto awaiting_stream = static_cast<Collective>(247);
 
 /// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);
@@ -53,6 +55,9 @@ inline constexpr auto ordered_function = static_cast<ReduceOp>(255);
 [[nodiscard]] constexpr bool is_half(DataType type) noexcept {
   return type == DataType::float16 || type == DataType::bfloat16;
 }
+
+/// Whose memory the buffers of a call are in.
+enum class Memory : std::uint8_t { host, device };
 
 /// What is asked of the bits of a reduction's result (see CollectiveOptions).
 enum class Repeatability : std::uint8_t { none, deterministic, reproducible };
@@ -68,6 +73,7 @@ struct Call {
   std::size_t count = 0;
   std::uint8_t algorithm = 0;  ///< its place in the list of the collective's algorithms, from 1; 0: not said
   Repeatability repeatability = Repeatability::none;
+  Memory memory = Memory::host;
   std::uint32_t opaque_bytes = 0;  ///< the size of an opaque element; 0 for other types
   std::uint32_t purpose = 0;       ///< CallPurpose::number
 
@@ -88,7 +94,7 @@ struct Call {
 /// call that was just made are not yet in the cache in one piece.
 [[nodiscard]] constexpr bool same_kind(const Call& a, const Call& b) noexcept {
   return a.count == b.count && a.collective == b.collective && a.type == b.type && a.op == b.op &&
-         a.repeatability == b.repeatability && a.opaque_bytes == b.opaque_bytes;
+         a.repeatability == b.repeatability && a.memory == b.memory && a.opaque_bytes == b.opaque_bytes;
 }
 
 /// A number that is equal for calls of the same kind, and most often different for others.
@@ -100,28 +106,29 @@ struct Call {
 
 /// A call in three words: what other ranks compare and read.
 struct PackedCall {
-  std::uint64_t kind = 0;  ///< collective, type, op, algorithm, root
+  std::uint64_t kind = 0;  ///< collective, type, memory, repeatability, op, algorithm, root
   std::uint64_t count = 0;
   std::uint64_t numbers = 0;  ///< opaque_bytes, purpose
 };
 
 [[nodiscard]] constexpr PackedCall packed(const Call& call) noexcept {
-  static_assert(data_type_count <= 1 << 6U);
+  static_assert(data_type_count <= 1 << 5U);
   return {static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.type) << 8U |
-              static_cast<std::uint64_t>(call.repeatability) << 14U | static_cast<std::uint64_t>(call.op) << 16U |
-              static_cast<std::uint64_t>(call.algorithm) << 24U |
+              static_cast<std::uint64_t>(call.memory) << 13U | static_cast<std::uint64_t>(call.repeatability) << 14U |
+              static_cast<std::uint64_t>(call.op) << 16U | static_cast<std::uint64_t>(call.algorithm) << 24U |
               static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32U,
           call.count, call.opaque_bytes | static_cast<std::uint64_t>(call.purpose) << 32U};
 }
 
 [[nodiscard]] constexpr Call unpacked(const PackedCall& words) noexcept {
   return {.collective = static_cast<Collective>(words.kind & 0xFFU),
-          .type = static_cast<DataType>(words.kind >> 8U & 0x3FU),
+          .type = static_cast<DataType>(words.kind >> 8U & 0x1FU),
           .op = static_cast<ReduceOp>(words.kind >> 16U & 0xFFU),
           .root = static_cast<int>(words.kind >> 32U),
           .count = words.count,
           .algorithm = static_cast<std::uint8_t>(words.kind >> 24U & 0xFFU),
           .repeatability = static_cast<Repeatability>(words.kind >> 14U & 0x3U),
+          .memory = static_cast<Memory>(words.kind >> 13U & 0x1U),
           .opaque_bytes = static_cast<std::uint32_t>(words.numbers),
           .purpose = static_cast<std::uint32_t>(words.numbers >> 32U)};
 }

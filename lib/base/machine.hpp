@@ -42,6 +42,10 @@ inline constexpr std::size_t registered_from = std::size_t{16} << 10U;
 /// Below it reductions do not let others read registered memory where cores are far apart.
 inline constexpr std::size_t lent_by_far_cores_from = std::size_t{256} << 10U;
 
+/// What passes through the host from a device at a time, of all blocks together: long against what a copy takes to
+/// start, and short enough that the copies of long calls are hidden.
+inline constexpr std::size_t staged_at_once = std::size_t{1} << 20U;
+
 /// The memory that elements carried as wider ones take at a time.
 inline constexpr std::size_t wider_at_once = std::size_t{8} << 20U;
 

@@ -116,6 +116,10 @@ void check_switch(Settings& /*settings*/, std::string_view variable, std::string
   static_cast<void>(parse_switch(variable, value));
 }
 
+void check_file(Settings& /*settings*/, std::string_view variable, std::string_view value) {
+  if (value.empty()) reject(variable, value, "expected the file of a library");
+}
+
 constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_TIMEOUT", [](Settings& s, auto variable, auto value) { s.timeout = parse_seconds(variable, value); }},
     {"CHORUS_STALL_WARNING",
@@ -138,6 +142,8 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_DISABLE", check_switch},
     {"CHORUS_PROGRESS_THREAD", check_switch},
     {"CHORUS_REPORT", check_switch},
+    {"CHORUS_CUDA_LIBRARY", check_file},
+    {"CHORUS_NCCL_LIBRARY", check_file},
 };
 
 void apply(Settings& settings, std::string_view variable, std::string_view value) {

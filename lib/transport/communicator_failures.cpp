@@ -3,6 +3,7 @@
 
 #include "base/callers_function.hpp"
 #include "base/names.hpp"
+#include "device/find_devices.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/shared_group.hpp"
 
@@ -72,6 +73,11 @@ void CommunicatorState::close(const std::string& reason) {
     end_calls();
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
+  transport_->set_devices({});
+}
+
+void CommunicatorState::abandon_devices() noexcept {
+  if (DeviceNative* const native = transport_->device_native()) native->abandon();
 }
 
 void CommunicatorState::look(Wait& wait) {
@@ -280,12 +286,14 @@ void CommunicatorState::revoke(const std::string& why) {
     broken_.store(true, std::memory_order_release);
   }
   peers_->retire(ErrorCode::revoked);
+  abandon_devices();
   tell({ErrorCode::revoked, why});
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
 }
 
 void CommunicatorState::break_with(const Error& error) {
   peers_->retire(error.code());
+  abandon_devices();
   failure_ = error;
   broken_.store(true, std::memory_order_release);
   throw error;

@@ -3,6 +3,7 @@
 
 #include <chorus/communicator.hpp>
 
+#include "device/find_devices.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
@@ -12,7 +13,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -77,10 +80,31 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   const Bytes table = std::as_writable_bytes(std::span(wishes));
   co_await gather_records(*transport_, table);
   check_agreement(wishes, call, purpose_text_);
-  if (!place.color) co_return;
+  if (!place.color) co_return co_await split_devices(nullptr, std::nullopt, 0);
   const std::vector<int> ranks = members_with(wishes, me);
   Subset members(*transport_, ranks, splitting_channel);
   made = co_await peers_->make(members, ranks);
+  co_await split_devices(made.get(), ranks.front(), members.rank());
+}
+
+Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<int> color, int key) {
+  DeviceNative* const native = transport_->device_native();
+  if (native == nullptr) co_return;  // the new communicator finds them when it has to
+  std::unique_ptr<DeviceNative> part = native->split(color, key);
+  co_await DeviceNative::Queued(*native);
+  if (!part) co_return;
+  co_await DeviceNative::Queued(*part);
+  made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
+                                 .native = std::move(part),
+                                 .note = "device memory: NCCL, split off another communicator"});
+}
+
+Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> own) {
+  co_await meet_in_memory(*transport_, call);
+  Devices found = co_await chorus::find_devices(*transport_, std::move(own));
+  notes_.push_back(found.note);
+  if (settings_.log && rank() == 0) fmt::print(stderr, "chorus: {}\n", found.note);
+  transport_->set_devices(std::move(found));
 }
 
 Task<> CommunicatorState::find_native() { transport_->set_native(co_await peers_->find_native(*transport_)); }

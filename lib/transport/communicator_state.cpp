@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/communicator_state.hpp"
 
+#include "device/device_memory.hpp"
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ Task<> CommunicatorState::set_up(bool at_once) {
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
   const bool knows_network = shared.network.known() || at_once;
   if (shared.asks_for_network && knows_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
+  look_for_cuda();
   ready_ = true;
   if (settings_.log && transport_->rank() == 0) {
     for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);

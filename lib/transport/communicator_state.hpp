@@ -138,6 +138,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   Task<> set_up(bool at_once = true);
   /// Makes the vendor's collectives known to the transport; in a blocking call, which every rank makes.
   Task<> find_native();
+  /// Finds out how the devices reach one another, before the first `call` with device memory, which every rank makes;
+  /// this rank's is `own`.
+  Task<> find_devices(Call call, std::unique_ptr<Accelerator> own);
 
   /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks; null
   /// where this rank gives none. Run by every rank, with the same `call`.
@@ -266,6 +269,10 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   template <class Finished>
   void drive_parked(Finished finished);
   void cancel_parked(const std::exception_ptr& error);
+  /// Ends what is under way on the devices.
+  void abandon_devices() noexcept;
+  /// Makes the devices known to the communicator of the ranks that give the same color, where they are connected here.
+  Task<> split_devices(CommunicatorState* made, std::optional<int> color, int key);
   /// Tells the other ranks that this one gives the communicator up.
   void tell(const Error& error);
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.

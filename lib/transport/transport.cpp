@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/transport.hpp"
 
+#include "device/find_devices.hpp"
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
@@ -41,6 +42,11 @@ Transport::~Transport() = default;
 Transport* Transport::node() const noexcept { return node_.get(); }
 Transport* Transport::lane() const noexcept { return lane_.get(); }
 Transport* Transport::leaders() const noexcept { return node_ && node_->rank() == 0 ? lane_.get() : nullptr; }
+
+Accelerator* Transport::accelerator() const noexcept { return devices_ ? devices_->accelerator.get() : nullptr; }
+DeviceNative* Transport::device_native() const noexcept { return devices_ ? devices_->native.get() : nullptr; }
+
+void Transport::set_devices(Devices devices) noexcept { devices_ = std::make_unique<Devices>(std::move(devices)); }
 
 void Transport::compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> shared, Native* native) {
   native_ = native;

@@ -14,8 +14,11 @@
 
 namespace chorus {
 
+class Accelerator;
+class DeviceNative;
 class Native;
 class SharedGroup;
+struct Devices;
 class Subset;
 class Transport;
 
@@ -101,6 +104,11 @@ class Transport {
   /// The vendor's own collectives over these ranks.
   [[nodiscard]] Native* native() const noexcept { return native_; }
 
+  /// This rank's device; null on every rank where none has called with device memory yet.
+  [[nodiscard]] Accelerator* accelerator() const noexcept;
+  /// The vendor's own collectives over the devices of these ranks; null on every rank, or on none.
+  [[nodiscard]] DeviceNative* device_native() const noexcept;
+
   // The hierarchy. All three are null where all ranks are on one node, or every rank is alone on its own.
 
   /// The ranks on this rank's node, with their shared memory.
@@ -122,6 +130,8 @@ class Transport {
   void compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> shared, Native* native);
   /// The vendor's collectives, found later: the same call makes them known on every rank.
   void set_native(Native* native) noexcept { native_ = native; }
+  /// The devices, which the first call with device memory finds, or none any more.
+  void set_devices(Devices devices) noexcept;
 
  private:
   int rank_;
@@ -131,6 +141,7 @@ class Transport {
   std::vector<int> node_sizes_;
   std::vector<int> ranks_by_node_;
   std::unique_ptr<SharedGroup> node_memory_;
+  std::unique_ptr<Devices> devices_;
   std::unique_ptr<Subset> node_;
   std::unique_ptr<Subset> lane_;
   SharedGroup* shared_ = nullptr;

@@ -3,6 +3,7 @@
 #include "carry_out.hpp"
 #include "collectives/matrix.hpp"
 #include "collectives/oracle.hpp"
+#include "collectives/prepared_call.hpp"
 
 #include <algorithm>
 #include <set>
@@ -15,7 +16,7 @@ class EveryCollective : public testing::TestWithParam<Collective> {};
 
 bool any_applies(const Problem& problem) {
   return std::ranges::any_of(algorithms(problem.call.collective), [&](const Algorithm* algorithm) {
-    return algorithm->name != "native" && algorithm->applies(problem);
+    return !needs_vendor(*algorithm) && algorithm->applies(problem);
   });
 }
 

@@ -79,7 +79,7 @@ std::vector<const Algorithm*> every_algorithm() {
   std::vector<const Algorithm*> all;
   for (int collective = 0; collective < even_collective_count; ++collective) {
     for (const Algorithm* algorithm : algorithms(static_cast<Collective>(collective))) {
-      if (algorithm->name != "native") all.push_back(algorithm);
+      if (!needs_vendor(*algorithm)) all.push_back(algorithm);
     }
   }
   return all;

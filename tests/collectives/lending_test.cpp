@@ -28,7 +28,7 @@ std::vector<Row> rows() {
   for (int number = 0; number < even_collective_count; ++number) {
     const auto collective = static_cast<Collective>(number);
     for (const Algorithm* algorithm : algorithms(collective)) {
-      if (algorithm->name != "native") all.emplace_back(collective, algorithm);
+      if (!needs_vendor(*algorithm)) all.emplace_back(collective, algorithm);
     }
   }
   return all;

@@ -154,7 +154,7 @@ std::vector<Collective> every_collective() {
 std::vector<MatrixCase> matrix_of(Collective collective) {
   std::vector<MatrixCase> cases;
   for (const Algorithm* algorithm : algorithms(collective)) {
-    if (algorithm->name == "native") continue;  // neither world has a vendor
+    if (needs_vendor(*algorithm)) continue;
     for (int ranks = 1; ranks <= 8; ++ranks) {
       cases.push_back({algorithm, WorldKind::simulated, ranks});
       cases.push_back({algorithm, WorldKind::threads, ranks});

@@ -91,6 +91,11 @@ class RankBuffers {
   Guarded out_;  // in place: both
 };
 
+/// True for an algorithm of a vendor of collectives or devices, of whom simulated ranks and threads have none.
+[[nodiscard]] inline bool needs_vendor(const Algorithm& algorithm) noexcept {
+  return algorithm.name == "native" || algorithm.memory == Memory::device;
+}
+
 /// Carries a call out by the algorithm's `now`.
 void carry_out_now(const Algorithm& algorithm, Transport& transport, const Arguments& arguments);
 

@@ -25,6 +25,8 @@ packages = {
     "mpi.h": ["lib/transport/", "lib/preload/", "include/chorus/interop/", "bench/", "examples/", "tests/"],
     "simgrid/": ["lib/transport/smpi_", "bench/scaling/"],
     "hwloc": ["lib/topology/", "tests/"],
+    "cuda.h": ["lib/device/", "tests/device/"],
+    "nccl.h": ["lib/device/", "tests/device/"],
     "hwy/": ["lib/kernels/", "tests/kernels/"],
     "fmt/": ["lib/", "collectives/", "strategies/", "tools/", "bench/", "examples/", "tests/"],
     "nlohmann/": ["lib/", "collectives/", "strategies/", "tools/", "bench/", "tests/"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/device_span.hpp>
 #include <chorus/element.hpp>
 
 #include <cstddef>
@@ -16,6 +17,8 @@ struct Buffers {
   std::size_t out_count = 0;  ///< elements of `out`
   DataType type = DataType::uint8;
   std::size_t element_bytes = 1;  ///< the size of one element
+  bool on_device = false;
+  void* stream = nullptr;  ///< that of a call on device memory
 };
 
 template <class In, class Out>
@@ -32,6 +35,12 @@ requires ElementRanges<In, Out>
 template <WritableElementRange InOut>
 [[nodiscard]] Buffers buffers(InOut& inout) {
   return buffers(inout, inout);
+}
+
+template <class In, class Out>
+requires DeviceSpans<In, Out>
+[[nodiscard]] Buffers buffers(DeviceSpan<In> in, DeviceSpan<Out> out, Stream stream) {
+  return {in.data(), out.data(), in.size(), out.size(), data_type_of<Out>(), sizeof(Out), true, stream.native()};
 }
 
 }  // namespace chorus::detail

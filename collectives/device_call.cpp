@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_call.hpp"
+
+#include "base/names.hpp"
+#include "device/accelerator.hpp"
+#include "device/device_memory.hpp"
+#include "device/device_native.hpp"
+
+#include <chorus/communicator.hpp>
+#include <chorus/device_span.hpp>
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+using detail::CommunicatorState;
+using detail::Refusal;
+
+/// That of the call's memory; -1 where this rank has none in it.
+int device_of(const Arguments& arguments) {
+  const std::byte* const data = arguments.out != nullptr ? arguments.out : arguments.in;
+  return data != nullptr ? place_of(data).device : -1;
+}
+
+[[noreturn]] void refuse_capture(const char* remedy) {
+  throw Refusal(ErrorCode::not_supported, fmt::format("argument stream is captured for a graph; {}", remedy));
+}
+
+/// Goes on when a stream is done; hears of the vendor's failures meanwhile.
+class StreamDone final : public PolledEvent {
+ public:
+  StreamDone(Transport& transport, void* stream, Where where = Where::here()) noexcept
+      : PolledEvent(where), transport_(transport), stream_(stream) {}
+  [[nodiscard]] std::string what() const override { return "waiting for a stream of the device"; }
+
+ private:
+  bool ready() override {
+    DeviceNative* const native = transport_.device_native();
+    if (native != nullptr && !native->is_ready()) return false;
+    return transport_.accelerator()->is_done(stream_);
+  }
+
+  Transport& transport_;
+  void* stream_;
+};
+
+Task<> wait_for(Transport& transport, void* stream) { co_await StreamDone(transport, stream); }
+
+}  // namespace
+
+bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
+  const Call& call = arguments.call;
+  if (call.count == 0 && !counts_differ(call.collective)) return false;
+  const Accelerator* const known = state.transport().accelerator();
+  const int device = device_of(arguments);
+  if (known == nullptr) {
+    process_uses_cuda.store(true, std::memory_order_relaxed);
+    auto own = Accelerator::of(device >= 0 ? device : current_device());
+    if (own->is_captured(arguments.stream)) {
+      refuse_capture("make the first call with device memory on this communicator, which connects the devices, before");
+    }
+    state.drive(state.find_devices(call, std::move(own)));
+  } else if (device >= 0 && device != known->device()) {
+    throw Refusal(ErrorCode::invalid_argument,
+                  fmt::format("the memory is of device {}, and that of the calls before on this communicator of device "
+                              "{}; for other devices keep another "
+                              "communicator, made by dup before the first call with device memory",
+                              device, known->device()));
+  }
+  return true;
+}
+
+void check_capture(const CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments) {
+  if (!algorithm.queues && state.transport().accelerator()->is_captured(arguments.stream)) {
+    refuse_capture("this call passes through the host, which waits for what it puts into the stream");
+  }
+}
+
+void synchronize(const Communicator& comm, Stream stream) {
+  CommunicatorState& state = comm.state();
+  const Call call{.collective = awaiting_stream, .memory = Memory::device};
+  const Entrance::Visit visit = state.visit(call);
+  state.check_whole(call);
+  try {
+    state.prepare({});
+    if (state.ready() && state.transport().accelerator() != nullptr) {
+      state.drive(wait_for(state.transport(), stream.native()));
+    }
+  } catch (...) {
+    state.fail(call);
+  }
+}
+
+}  // namespace chorus

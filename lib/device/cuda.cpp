@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cuda.hpp"
+
+#include "device/shared_object.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+namespace chorus {
+namespace {
+
+const char* text_of(const Cuda& cuda, CUresult result) {
+  const char* text = nullptr;
+  return cuda.get_error_string(result, &text) == CUDA_SUCCESS && text != nullptr ? text : "unknown error";
+}
+
+Cuda load() {
+  const SharedObject library("CHORUS_CUDA_LIBRARY", "libcuda.so.1", "memory of a GPU");
+  Cuda cuda;
+  library.find(cuda.init, "cuInit");
+  library.find(cuda.get_error_string, "cuGetErrorString");
+  library.find(cuda.device_get, "cuDeviceGet");
+  library.find(cuda.device_get_uuid, "cuDeviceGetUuid_v2");
+  library.find(cuda.device_primary_ctx_retain, "cuDevicePrimaryCtxRetain");
+  library.find(cuda.ctx_get_device, "cuCtxGetDevice");
+  library.find(cuda.ctx_push_current, "cuCtxPushCurrent_v2");
+  library.find(cuda.ctx_pop_current, "cuCtxPopCurrent_v2");
+  library.find(cuda.pointer_get_attributes, "cuPointerGetAttributes");
+  library.find(cuda.mem_host_alloc, "cuMemHostAlloc");
+  library.find(cuda.mem_free_host, "cuMemFreeHost");
+  library.find(cuda.mem_alloc_async, "cuMemAllocAsync");
+  library.find(cuda.mem_free_async, "cuMemFreeAsync");
+  library.find(cuda.memcpy_device_to_device_async, "cuMemcpyDtoDAsync_v2");
+  library.find(cuda.memcpy_2d_async, "cuMemcpy2DAsync_v2");
+  library.find(cuda.stream_create, "cuStreamCreate");
+  library.find(cuda.stream_destroy, "cuStreamDestroy_v2");
+  library.find(cuda.stream_query, "cuStreamQuery");
+  library.find(cuda.stream_synchronize, "cuStreamSynchronize");
+  library.find(cuda.stream_wait_event, "cuStreamWaitEvent");
+  library.find(cuda.stream_is_capturing, "cuStreamIsCapturing");
+  library.find(cuda.event_create, "cuEventCreate");
+  library.find(cuda.event_record, "cuEventRecord");
+  library.find(cuda.event_query, "cuEventQuery");
+  library.find(cuda.event_destroy, "cuEventDestroy_v2");
+  const CUresult result = cuda.init(0);
+  if (result == CUDA_SUCCESS) return cuda;
+  throw Error(ErrorCode::not_supported,
+              fmt::format("the CUDA driver does not start ({}); see whether nvidia-smi lists a device, and what "
+                          "CUDA_VISIBLE_DEVICES leaves",
+                          text_of(cuda, result)));
+}
+
+}  // namespace
+
+void Cuda::check(CUresult result, const char* what) const {
+  if (result == CUDA_SUCCESS) return;
+  throw Error(ErrorCode::transport, fmt::format("CUDA cannot {}: {}", what, text_of(*this, result)));
+}
+
+const Cuda& cuda() {
+  static const Cuda entries = load();
+  return entries;
+}
+
+CUcontext context_of(int device) {
+  CUdevice handle = 0;
+  cuda().check(cuda().device_get(&handle, device), "find the device");
+  CUcontext context = nullptr;
+  cuda().check(cuda().device_primary_ctx_retain(&context, handle), "get the device's context");
+  return context;
+}
+
+CurrentContext::CurrentContext(CUcontext context) {
+  cuda().check(cuda().ctx_push_current(context), "make the device's context current");
+}
+
+CurrentContext::~CurrentContext() {
+  CUcontext ours = nullptr;
+  cuda().ctx_pop_current(&ours);
+}
+
+}  // namespace chorus

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+namespace chorus {
+
+/// The entries of the CUDA driver that chorus calls. The driver is loaded when they are first asked for, so that a
+/// program without device memory never needs it; its names and their numbers are the same in every release.
+struct Cuda {
+  decltype(&cuInit) init = nullptr;
+  decltype(&cuGetErrorString) get_error_string = nullptr;
+  decltype(&cuDeviceGet) device_get = nullptr;
+  decltype(&cuDeviceGetUuid) device_get_uuid = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) device_primary_ctx_retain = nullptr;
+  decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
+  decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
+  decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
+  decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
+  decltype(&cuMemHostAlloc) mem_host_alloc = nullptr;
+  decltype(&cuMemFreeHost) mem_free_host = nullptr;
+  decltype(&cuMemAllocAsync) mem_alloc_async = nullptr;
+  decltype(&cuMemFreeAsync) mem_free_async = nullptr;
+  decltype(&cuMemcpyDtoDAsync) memcpy_device_to_device_async = nullptr;
+  decltype(&cuMemcpy2DAsync) memcpy_2d_async = nullptr;
+  decltype(&cuStreamCreate) stream_create = nullptr;
+  decltype(&cuStreamDestroy) stream_destroy = nullptr;
+  decltype(&cuStreamQuery) stream_query = nullptr;
+  decltype(&cuStreamSynchronize) stream_synchronize = nullptr;
+  decltype(&cuStreamWaitEvent) stream_wait_event = nullptr;
+  decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+  decltype(&cuEventCreate) event_create = nullptr;
+  decltype(&cuEventRecord) event_record = nullptr;
+  decltype(&cuEventQuery) event_query = nullptr;
+  decltype(&cuEventDestroy) event_destroy = nullptr;
+
+  /// Throws Error{transport} unless `result` is success: `what` was tried.
+  void check(CUresult result, const char* what) const;
+};
+
+/// The driver, which is loaded and initialised.
+/// Throws Error{not_supported} where there is none, or no device.
+[[nodiscard]] const Cuda& cuda();
+
+/// The primary context of a device, which the CUDA runtime uses; it stays as long as the process.
+[[nodiscard]] CUcontext context_of(int device);
+
+/// Makes `context` the calling thread's until it is destroyed.
+class CurrentContext {
+ public:
+  explicit CurrentContext(CUcontext context);
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  ~CurrentContext();
+};
+
+}  // namespace chorus

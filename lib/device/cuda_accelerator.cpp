@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/accelerator.hpp"
+#include "device/cuda.hpp"
+
+#include <array>
+
+namespace chorus {
+namespace {
+
+CUstream stream_of(void* stream) noexcept { return static_cast<CUstream>(stream); }
+CUdeviceptr address_of(const std::byte* device) noexcept { return reinterpret_cast<CUdeviceptr>(device); }
+
+class CudaAccelerator final : public Accelerator {
+ public:
+  explicit CudaAccelerator(int device) : device_(device), context_(context_of(device)) {
+    const CurrentContext current(context_);
+    constexpr unsigned without_timing = CU_EVENT_DISABLE_TIMING;
+    cuda_.check(cuda_.event_create(&before_, without_timing), "make an event");
+    for (Lane& lane : lanes_) {
+      cuda_.check(cuda_.stream_create(&lane.stream, CU_STREAM_NON_BLOCKING), "make a stream");
+      for (CUevent& over : lane.over) cuda_.check(cuda_.event_create(&over, without_timing), "make an event");
+    }
+  }
+
+  ~CudaAccelerator() override {
+    if (cuda_.ctx_push_current(context_) != CUDA_SUCCESS) return;  // the driver has ended with the process
+    for (const Lane& lane : lanes_) {
+      cuda_.stream_synchronize(lane.stream);  // it may still use the pinned memory
+      cuda_.stream_destroy(lane.stream);
+      for (CUevent_st* const over : lane.over) cuda_.event_destroy(over);
+    }
+    cuda_.event_destroy(before_);
+    if (!pinned_.empty()) cuda_.mem_free_host(pinned_.data());
+    CUcontext ours = nullptr;
+    cuda_.ctx_pop_current(&ours);
+  }
+
+  [[nodiscard]] int device() const noexcept override { return device_; }
+
+  [[nodiscard]] Bytes pinned(std::size_t bytes) override {
+    if (bytes <= pinned_.size()) return pinned_;
+    const CurrentContext current(context_);
+    void* memory = nullptr;
+    cuda_.check(cuda_.mem_host_alloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE), "get pinned memory");
+    if (!pinned_.empty()) cuda_.mem_free_host(pinned_.data());
+    pinned_ = {static_cast<std::byte*>(memory), bytes};
+    return pinned_;
+  }
+
+  void come_after(void* stream) override {
+    const CurrentContext current(context_);
+    cuda_.check(cuda_.event_record(before_, stream_of(stream)), "record an event");
+    for (const Lane& lane : lanes_) {
+      cuda_.check(cuda_.stream_wait_event(lane.stream, before_, CU_EVENT_WAIT_DEFAULT), "wait for an event");
+    }
+  }
+
+  void copy(Way way, int half, std::byte* host, std::byte* device, const Rows& rows) override {
+    const CurrentContext current(context_);
+    const Lane& lane = lanes_[static_cast<std::size_t>(way)];
+    CUDA_MEMCPY2D copy{};
+    const bool from_device = way == Way::to_host;
+    copy.srcMemoryType = from_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    copy.dstMemoryType = from_device ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    (from_device ? copy.srcDevice : copy.dstDevice) = address_of(device);
+    (from_device ? copy.srcPitch : copy.dstPitch) = rows.distance;
+    if (from_device) {
+      copy.dstHost = host;
+      copy.dstPitch = rows.bytes;
+    } else {
+      copy.srcHost = host;
+      copy.srcPitch = rows.bytes;
+    }
+    copy.WidthInBytes = rows.bytes;
+    copy.Height = rows.count;
+    cuda_.check(cuda_.memcpy_2d_async(&copy, lane.stream), "copy to or from the device");
+    cuda_.check(cuda_.event_record(lane.over[static_cast<std::size_t>(half)], lane.stream), "record an event");
+  }
+
+  [[nodiscard]] bool is_over(Way way, int half) override {
+    const CurrentContext current(context_);
+    return over(cuda_.event_query(lanes_[static_cast<std::size_t>(way)].over[static_cast<std::size_t>(half)]));
+  }
+
+  [[nodiscard]] bool is_done(void* stream) override {
+    const CurrentContext current(context_);
+    return over(cuda_.stream_query(stream_of(stream)));
+  }
+
+  [[nodiscard]] bool is_captured(void* stream) override {
+    const CurrentContext current(context_);
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuda_.check(cuda_.stream_is_capturing(stream_of(stream), &status), "tell whether a stream is captured");
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+
+ private:
+  /// A stream for one way, and what tells that its copies are over.
+  struct Lane {
+    CUstream stream = nullptr;
+    std::array<CUevent, halves> over{};
+  };
+
+  [[nodiscard]] bool over(CUresult result) const {
+    if (result == CUDA_ERROR_NOT_READY) return false;
+    cuda_.check(result, "carry out what was put into a stream");
+    return true;
+  }
+
+  const Cuda& cuda_ = cuda();
+  int device_;
+  CUcontext context_;
+  std::array<Lane, 2> lanes_;
+  CUevent before_ = nullptr;
+  Bytes pinned_;
+};
+
+}  // namespace
+
+std::unique_ptr<Accelerator> Accelerator::of(int device) { return std::make_unique<CudaAccelerator>(device); }
+
+}  // namespace chorus

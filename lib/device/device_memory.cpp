@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device_memory.hpp"
+
+#include "device/cuda.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdint>
+
+namespace chorus {
+
+MemoryPlace place_of(const void* address) {
+  const Cuda& driver = cuda();
+  unsigned type = 0;
+  int device = -1;
+  bool managed = false;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                      CU_POINTER_ATTRIBUTE_IS_MANAGED};
+  void* values[] = {&type, &device, &managed};
+  driver.check(driver.pointer_get_attributes(3, attributes, values, reinterpret_cast<CUdeviceptr>(address)),
+               "tell where an address lies");
+  const bool on_device = type == CU_MEMORYTYPE_DEVICE || managed;
+  return {.host = type != CU_MEMORYTYPE_DEVICE || managed, .device = on_device ? device : -1};
+}
+
+void look_for_cuda() noexcept {
+  if (process_uses_cuda.load(std::memory_order_relaxed)) return;
+  void* const loaded = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (loaded == nullptr) return;
+  process_uses_cuda.store(true, std::memory_order_relaxed);
+  dlclose(loaded);
+}
+
+int current_device() {
+  CUdevice device = 0;
+  return cuda().ctx_get_device(&device) == CUDA_SUCCESS ? device : 0;
+}
+
+bool is_device_only(const void* address) noexcept try {
+  // To ask the driver takes longer than a short call: buffers that were asked about are known again.
+  static std::array<std::atomic<const void*>, 64> known_host{};
+  std::atomic<const void*>& known = known_host[reinterpret_cast<std::uintptr_t>(address) / 64 % known_host.size()];
+  if (known.load(std::memory_order_relaxed) == address) return false;
+  if (!place_of(address).host) return true;
+  known.store(address, std::memory_order_relaxed);
+  return false;
+} catch (...) {
+  return false;
+}
+
+}  // namespace chorus

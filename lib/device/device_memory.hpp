@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+namespace chorus {
+
+/// Who may read and write a piece of memory.
+struct MemoryPlace {
+  bool host = true;
+  int device = -1;  ///< the number that the CUDA driver gives it in this process; -1: no device
+};
+
+/// Where `address` lies: managed memory is the host's and a device's.
+/// Throws Error{not_built} where the library has been built without CUDA, Error{not_supported} where there is no
+/// driver.
+[[nodiscard]] MemoryPlace place_of(const void* address);
+
+/// Whether this process has had to do with CUDA when a communicator was last set up, or has called chorus with device
+/// memory: as long as it has not, no pointer can be one of a device.
+inline std::atomic<bool> process_uses_cuda{false};
+/// Looks whether the process has loaded the driver.
+void look_for_cuda() noexcept;
+
+/// The device that the calling thread uses in CUDA; 0 where it has chosen none.
+[[nodiscard]] int current_device();
+
+/// True where only a device may read `address`. False where nothing is known about it.
+[[nodiscard]] bool is_device_only(const void* address) noexcept;
+
+}  // namespace chorus

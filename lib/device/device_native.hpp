@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+#include "task/operation.hpp"
+#include "transport/native.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace chorus {
+
+/// The vendor's own collectives on the memory of devices (NCCL's) over the ranks of a transport: calls are put into
+/// streams, and the host does not wait for other ranks.
+class DeviceNative {
+ public:
+  /// Awaited, it goes on when the call that was queued last is in its stream.
+  class [[nodiscard]] Queued final : public PolledEvent {
+   public:
+    explicit Queued(DeviceNative& native, Where where = Where::here()) noexcept : PolledEvent(where), native_(native) {}
+    [[nodiscard]] std::string what() const override { return "waiting inside NCCL"; }
+
+   private:
+    bool ready() override { return native_.is_ready(); }
+
+    DeviceNative& native_;
+  };
+
+  DeviceNative() = default;
+  DeviceNative(const DeviceNative&) = delete;
+  DeviceNative& operator=(const DeviceNative&) = delete;
+  virtual ~DeviceNative() = default;
+
+  /// True where the vendor can carry out `call`.
+  [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
+  /// Puts it into `stream`; to be followed by Queued.
+  virtual void queue(const Call& call, const Native::Buffers& buffers, void* stream) = 0;
+  /// True where nothing is left to be done by the host. Throws Error{transport} where the vendor has failed, maybe in a
+  /// call that is in its stream.
+  [[nodiscard]] virtual bool is_ready() = 0;
+  /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
+  virtual void abandon() noexcept = 0;
+  /// That of the ranks that give the same color, in the order of `key`; none where this rank gives no color. Every rank
+  /// calls; to be followed by Queued of this one and of the new one.
+  [[nodiscard]] virtual std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) = 0;
+};
+
+}  // namespace chorus

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/nccl.hpp"
+
+#include "device/shared_object.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+namespace chorus {
+namespace {
+
+constexpr int oldest = 21800;  // the first with ncclCommSplit
+
+Nccl load() {
+  const SharedObject library("CHORUS_NCCL_LIBRARY", "libnccl.so.2", "NCCL's collectives");
+  Nccl nccl;
+  library.find(nccl.get_version, "ncclGetVersion");
+  if (nccl.get_version(&nccl.version) != ncclSuccess || nccl.version < oldest) {
+    throw Error(ErrorCode::not_supported,
+                fmt::format("NCCL's version is {}; install {} (2.18) or a later one", nccl.version, oldest));
+  }
+  library.find(nccl.get_unique_id, "ncclGetUniqueId");
+  library.find(nccl.comm_init_rank_config, "ncclCommInitRankConfig");
+  library.find(nccl.comm_split, "ncclCommSplit");
+  library.find(nccl.comm_destroy, "ncclCommDestroy");
+  library.find(nccl.comm_abort, "ncclCommAbort");
+  library.find(nccl.comm_get_async_error, "ncclCommGetAsyncError");
+  library.find(nccl.get_error_string, "ncclGetErrorString");
+  library.find(nccl.get_last_error, "ncclGetLastError");
+  library.find(nccl.all_reduce, "ncclAllReduce");
+  library.find(nccl.broadcast, "ncclBroadcast");
+  library.find(nccl.reduce, "ncclReduce");
+  library.find(nccl.all_gather, "ncclAllGather");
+  library.find(nccl.reduce_scatter, "ncclReduceScatter");
+  library.find(nccl.send, "ncclSend");
+  library.find(nccl.recv, "ncclRecv");
+  library.find(nccl.group_start, "ncclGroupStart");
+  library.find(nccl.group_end, "ncclGroupEnd");
+  return nccl;
+}
+
+}  // namespace
+
+const Nccl& nccl() {
+  static const Nccl entries = load();
+  return entries;
+}
+
+}  // namespace chorus

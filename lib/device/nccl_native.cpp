@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/nccl_native.hpp"
+
+#include "device/cuda.hpp"
+#include "device/nccl.hpp"
+#include "device/nccl_types.hpp"
+#include "device/sections_of.hpp"
+#include "device/stream_scratch.hpp"
+#include "transport/gathering.hpp"
+#include "transport/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+/// One communicator of NCCL; what is handed to it returns at once.
+class NcclNative final : public DeviceNative {
+ public:
+  NcclNative(CUcontext context, int rank, int ranks) noexcept : context_(context), rank_(rank), ranks_(ranks) {}
+  ~NcclNative() override {
+    if (comm_ != nullptr) nccl_.comm_destroy(comm_);
+  }
+
+  /// Begins to connect the ranks, all of which know `id`.
+  void begin(const ncclUniqueId& id) {
+    const CurrentContext current(context_);
+    ncclConfig_t config = at_once();
+    check(nccl_.comm_init_rank_config(&comm_, ranks_, id, rank_, &config));
+  }
+
+  [[nodiscard]] bool supports(const Call& call) const noexcept override { return nccl_supports(call); }
+  void queue(const Call& call, const Native::Buffers& buffers, void* stream) override;
+  [[nodiscard]] bool is_ready() override;
+  void abandon() noexcept override {
+    if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
+  }
+  [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
+
+ private:
+  [[nodiscard]] static ncclConfig_t at_once() {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    return config;
+  }
+  void check(ncclResult_t result) const;
+  /// Sends the sections of `in` and receives those of `out`, all at a time.
+  void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
+  /// To each rank its section, whose lengths may differ.
+  void reduce_sections(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
+  void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
+  /// Calls `parts`, which makes calls for NCCL and tells the first that fails, as one.
+  template <class Parts>
+  void in_one(const Parts& parts) const;
+
+  const Nccl& nccl_ = nccl();
+  CUcontext context_;
+  int rank_;
+  int ranks_;
+  ncclComm_t comm_ = nullptr;
+};
+
+void NcclNative::check(ncclResult_t result) const {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  const char* const last = nccl_.get_last_error(comm_);
+  throw Error(ErrorCode::transport,
+              fmt::format("NCCL: {}{}{}; NCCL_DEBUG=WARN makes it say more", nccl_.get_error_string(result),
+                          last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : ""));
+}
+
+bool NcclNative::is_ready() {
+  ncclResult_t state = ncclSuccess;
+  const ncclResult_t asked = nccl_.comm_get_async_error(comm_, &state);
+  check(asked);
+  check(state);
+  return state == ncclSuccess;
+}
+
+template <class Parts>
+void NcclNative::in_one(const Parts& parts) const {
+  check(nccl_.group_start());
+  const ncclResult_t first = parts();
+  const ncclResult_t all = nccl_.group_end();
+  check(first);
+  check(all);
+}
+
+void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+  const ExchangedSections sections = sections_of(call, buffers, rank_, ranks_);
+  const bool in_place = buffers.in == buffers.out;
+  const bool all_change = call.collective == Collective::alltoall || call.collective == Collective::alltoallv;
+  const std::byte* in = buffers.in;
+  std::optional<StreamScratch> copy;
+  if (in_place && all_change) in = copy.emplace(extent_of(sections.in), stream).filled_from(buffers.in);
+  const auto address = [](const std::byte* base, const Section& section) { return base + section.offset; };
+  in_one([&] {
+    ncclResult_t first = ncclSuccess;
+    const auto note = [&](ncclResult_t result) {
+      if (first == ncclSuccess && result != ncclInProgress) first = result;
+    };
+    for (int step = 0; step < ranks_; ++step) {
+      const int to = (rank_ + step) % ranks_;
+      const int from = (rank_ + ranks_ - step) % ranks_;
+      const Section& sent = sections.in[static_cast<std::size_t>(to)];
+      const Section& got = sections.out[static_cast<std::size_t>(from)];
+      const bool stays = step == 0 && address(in, sent) == address(buffers.out, got);
+      if (stays) continue;
+      if (sent.bytes > 0) note(nccl_.send(address(in, sent), sent.bytes, ncclUint8, to, comm_, stream));
+      if (got.bytes > 0) note(nccl_.recv(buffers.out + got.offset, got.bytes, ncclUint8, from, comm_, stream));
+    }
+    return first;
+  });
+}
+
+void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+  const Section& own = buffers.in_sections[static_cast<std::size_t>(rank_)];
+  std::byte* out = buffers.out;
+  std::optional<StreamScratch> result;  // in place the result would overwrite what other ranks are still to get
+  if (buffers.in == buffers.out && own.bytes > 0) out = result.emplace(own.bytes, stream).data();
+  in_one([&] {
+    for (int root = 0; root < ranks_; ++root) {
+      const Section& section = buffers.in_sections[static_cast<std::size_t>(root)];
+      if (section.bytes == 0) continue;
+      const ncclResult_t result = nccl_.reduce(buffers.in + section.offset, out, section.bytes / call.element_bytes(),
+                                               nccl_type(call.type), nccl_op(call.op), root, comm_, stream);
+      if (result != ncclSuccess && result != ncclInProgress) return result;
+    }
+    return ncclSuccess;
+  });
+  if (result) result->copy_to(buffers.out);
+}
+
+void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+  const bool in_place = buffers.in == buffers.out;
+  const std::size_t place = in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0;  // where NCCL puts it
+  std::byte* const out = buffers.out + place;
+  check(nccl_.reduce_scatter(buffers.in, out, call.count, nccl_type(call.type), nccl_op(call.op), comm_, stream));
+  if (place > 0) copy_in_stream(buffers.out, out, call.bytes(), stream);
+}
+
+void NcclNative::queue(const Call& call, const Native::Buffers& buffers, void* opaque) {
+  const CurrentContext current(context_);
+  auto* const stream = static_cast<CUstream>(opaque);
+  const bool in_place = buffers.in == buffers.out;
+  const std::size_t own = static_cast<std::size_t>(rank_) * call.bytes();
+  switch (call.collective) {
+    case Collective::allreduce:
+      return check(
+          nccl_.all_reduce(buffers.in, buffers.out, call.count, nccl_type(call.type), nccl_op(call.op), comm_, stream));
+    case Collective::reduce:
+      return check(nccl_.reduce(buffers.in, buffers.out, call.count, nccl_type(call.type), nccl_op(call.op), call.root,
+                                comm_, stream));
+    case Collective::bcast:
+      return check(nccl_.broadcast(buffers.in, buffers.out, call.bytes(), ncclUint8, call.root, comm_, stream));
+    case Collective::allgather:
+      return check(nccl_.all_gather(in_place ? buffers.in + own : buffers.in, buffers.out, call.bytes(), ncclUint8,
+                                    comm_, stream));
+    case Collective::reduce_scatter_block:
+      return reduce_scatter_blocks(call, buffers, stream);
+    case Collective::reduce_scatter:
+      return reduce_sections(call, buffers, stream);
+    default:
+      return exchange(call, buffers, stream);
+  }
+}
+
+std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
+  const CurrentContext current(context_);
+  auto made = std::make_unique<NcclNative>(context_, 0, 0);
+  ncclConfig_t config = at_once();
+  check(nccl_.comm_split(comm_, color.value_or(NCCL_SPLIT_NOCOLOR), key, &made->comm_, &config));
+  if (!color) return nullptr;
+  return made;
+}
+
+}  // namespace
+
+NcclHere nccl_here() try { return {.version = nccl().version, .missing = {}}; } catch (const Error& error) {
+  return {.version = 0, .missing = error.message()};
+}
+
+Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& transport, int device) {
+  ncclUniqueId id{};
+  std::string text;
+  if (transport.rank() == 0 && nccl().get_unique_id(&id) == ncclSuccess) text.assign(id.internal, sizeof id.internal);
+  text = co_await spread_text(transport, std::move(text));
+  if (text.size() != sizeof id.internal) {
+    throw Error(ErrorCode::transport, "NCCL gives rank 0 no address to meet at; NCCL_DEBUG=WARN makes it say why");
+  }
+  std::ranges::copy(text, id.internal);
+  auto native = std::make_unique<NcclNative>(context_of(device), transport.rank(), transport.size());
+  native->begin(id);
+  co_await DeviceNative::Queued(*native);
+  co_return native;
+}
+
+}  // namespace chorus

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands in for the other sources of this folder where the library is built without CUDA.
+#include "device/device_memory.hpp"
+#include "device/find_devices.hpp"
+
+#include <chorus/error.hpp>
+
+namespace chorus {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorCode::not_built,
+              "memory of a GPU: the library has been built without CUDA; configure it with -Dcuda=enabled");
+}
+
+}  // namespace
+
+MemoryPlace place_of(const void* /*address*/) { refuse(); }
+void look_for_cuda() noexcept {}
+int current_device() { refuse(); }
+bool is_device_only(const void* /*address*/) noexcept { return false; }
+std::unique_ptr<Accelerator> Accelerator::of(int /*device*/) { refuse(); }
+Task<Devices> find_devices(Transport& /*transport*/, std::unique_ptr<Accelerator> /*own*/) { refuse(); }
+
+}  // namespace chorus

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+#include "base/section.hpp"
+#include "transport/native.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace chorus {
+
+/// What a rank sends to each rank, as sections of its `in`, and gets from each, as sections of its `out`.
+struct ExchangedSections {
+  std::vector<Section> in;
+  std::vector<Section> out;
+};
+/// Of alltoall, gather, scatter, and of the collectives whose blocks differ in length, on rank `rank` of `ranks`.
+[[nodiscard]] ExchangedSections sections_of(const Call& call, const Native::Buffers& buffers, int rank, int ranks);
+
+/// From the beginning of the first to the end of the last that is not empty; nothing where all are.
+[[nodiscard]] Section extent_of(std::span<const Section> sections) noexcept;
+
+}  // namespace chorus

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/shared_object.hpp"
+
+#include <fmt/format.h>
+
+#include <chorus/error.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace chorus {
+
+SharedObject::SharedObject(const char* variable, const char* name, const std::string& purpose) : name_(name) {
+  const char* const wish = std::getenv(variable);
+  if (wish != nullptr && *wish != '\0') name_ = wish;
+  handle_ = dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ != nullptr) return;
+  const char* const why = dlerror();
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{} cannot be loaded, which {} needs ({}); install it, or name its "
+                          "file in {}",
+                          name_, purpose, why != nullptr ? why : "no reason given", variable));
+}
+
+void* SharedObject::address_of(const char* symbol) const {
+  void* const address = dlsym(handle_, symbol);
+  if (address != nullptr) return address;
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{} has no {}; it is too old, and a newer one is needed", name_, symbol));
+}
+
+}  // namespace chorus

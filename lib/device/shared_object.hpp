@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace chorus {
+
+/// A library that is loaded when it is first needed, and stays.
+class SharedObject {
+ public:
+  /// The file that the environment variable `variable` names, or else `name` where the system finds libraries.
+  /// Throws Error{not_supported} where it cannot be loaded: `purpose` says what for.
+  SharedObject(const char* variable, const char* name, const std::string& purpose);
+
+  /// Looks up `symbol`. Throws Error{not_supported} where the library has none.
+  template <class Function>
+  void find(Function*& function, const char* symbol) const {
+    function = reinterpret_cast<Function*>(address_of(symbol));
+  }
+
+ private:
+  [[nodiscard]] void* address_of(const char* symbol) const;
+
+  std::string name_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace chorus
