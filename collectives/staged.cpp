@@ -60,6 +60,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   for (int half = 0; half < Accelerator::halves; ++half) {
     co_await Accelerator::Copied(device, Accelerator::Way::to_device, half);
   }
+  staging.end();
 }
 
 bool applies(const Problem& problem) { return problem.call.memory == Memory::device; }

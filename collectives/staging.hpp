@@ -17,6 +17,13 @@ class Staging {
  public:
   Staging(Accelerator& device, const Transport& transport, const Arguments& arguments);
 
+  /// Where the call is given up before it is over, its stream goes on after the copies that are under way.
+  ~Staging() {
+    if (!over_) device_.go_before(arguments_.stream);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
   [[nodiscard]] int steps() const noexcept { return steps_; }
   /// Starts the copy of what this rank gives in a segment to the host; does nothing where it gives nothing.
   void fetch(int step);
@@ -24,6 +31,8 @@ class Staging {
   [[nodiscard]] Arguments on_host(int step) const;
   /// Starts the copy of what this rank gets to the device.
   void store(int step);
+  /// All copies are over.
+  void end() noexcept { over_ = true; }
 
  private:
   /// Some blocks of equal length on the device, a segment of which is in each half on the host. Blocks of different
@@ -47,6 +56,7 @@ class Staging {
   Accelerator& device_;
   Arguments arguments_;
   bool mirrored_ = false;
+  bool over_ = false;
   int steps_ = 1;
   std::size_t segment_ = 0;    // bytes of each block, but of the last segment
   std::size_t own_bytes_ = 0;  // of a block that this rank alone gets, where lengths differ

@@ -37,9 +37,10 @@ class DeviceSpan {
   constexpr DeviceSpan() noexcept = default;
   constexpr DeviceSpan(T* data, std::size_t count) noexcept : data_(data), count_(count) {}
   /// Of elements that are not to be changed.
-  constexpr DeviceSpan(const DeviceSpan<std::remove_const_t<T>>& other) noexcept  // NOLINT(google-explicit-constructor)
-      requires std::is_const_v<T> : data_(other.data()),
-                                    count_(other.size()) {}
+  template <class Other>
+  requires std::same_as<const Other, T>
+  constexpr DeviceSpan(const DeviceSpan<Other>& other) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(other.data()), count_(other.size()) {}
 
   [[nodiscard]] constexpr T* data() const noexcept { return data_; }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }

@@ -50,6 +50,8 @@ class Accelerator {
   [[nodiscard]] virtual Bytes pinned(std::size_t bytes) = 0;
   /// The copies that follow come after what is in `stream`, which is not being captured.
   virtual void come_after(void* stream) = 0;
+  /// What is put into `stream` from here on comes after the copies.
+  virtual void go_before(void* stream) noexcept = 0;
   /// Starts a copy; that of the same way and half before it is over.
   virtual void copy(Way way, int half, std::byte* host, std::byte* device, const Rows& rows) = 0;
   /// True where the last copy of that way and half is over, or there was none.

@@ -55,6 +55,16 @@ class CudaAccelerator final : public Accelerator {
     }
   }
 
+  void go_before(void* stream) noexcept override {
+    if (cuda_.ctx_push_current(context_) != CUDA_SUCCESS) return;
+    for (const Lane& lane : lanes_) {
+      if (cuda_.event_record(before_, lane.stream) != CUDA_SUCCESS) continue;
+      cuda_.stream_wait_event(stream_of(stream), before_, CU_EVENT_WAIT_DEFAULT);
+    }
+    CUcontext ours = nullptr;
+    cuda_.ctx_pop_current(&ours);
+  }
+
   void copy(Way way, int half, std::byte* host, std::byte* device, const Rows& rows) override {
     const CurrentContext current(context_);
     const Lane& lane = lanes_[static_cast<std::size_t>(way)];

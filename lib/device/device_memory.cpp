@@ -14,14 +14,14 @@ MemoryPlace place_of(const void* address) {
   const Cuda& driver = cuda();
   unsigned type = 0;
   int device = -1;
-  bool managed = false;
+  unsigned managed = 0;  // the driver may write a word
   CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                       CU_POINTER_ATTRIBUTE_IS_MANAGED};
   void* values[] = {&type, &device, &managed};
   driver.check(driver.pointer_get_attributes(3, attributes, values, reinterpret_cast<CUdeviceptr>(address)),
                "tell where an address lies");
-  const bool on_device = type == CU_MEMORYTYPE_DEVICE || managed;
-  return {.host = type != CU_MEMORYTYPE_DEVICE || managed, .device = on_device ? device : -1};
+  const bool on_device = type == CU_MEMORYTYPE_DEVICE || managed != 0;
+  return {.host = type != CU_MEMORYTYPE_DEVICE || managed != 0, .device = on_device ? device : -1};
 }
 
 void look_for_cuda() noexcept {

@@ -26,6 +26,7 @@ class NcclNative final : public DeviceNative {
  public:
   NcclNative(CUcontext context, int rank, int ranks) noexcept : context_(context), rank_(rank), ranks_(ranks) {}
   ~NcclNative() override {
+    if (!connected_) abandon();
     if (comm_ != nullptr) nccl_.comm_destroy(comm_);
   }
 
@@ -39,7 +40,7 @@ class NcclNative final : public DeviceNative {
   [[nodiscard]] bool supports(const Call& call) const noexcept override { return nccl_supports(call); }
   void queue(const Call& call, const Native::Buffers& buffers, void* stream) override;
   [[nodiscard]] bool is_ready() override;
-  void abandon() noexcept override {
+  void abandon() noexcept final {
     if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
   }
   [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
@@ -65,6 +66,7 @@ class NcclNative final : public DeviceNative {
   int rank_;
   int ranks_;
   ncclComm_t comm_ = nullptr;
+  bool connected_ = false;
 };
 
 void NcclNative::check(ncclResult_t result) const {
@@ -80,6 +82,7 @@ bool NcclNative::is_ready() {
   const ncclResult_t asked = nccl_.comm_get_async_error(comm_, &state);
   check(asked);
   check(state);
+  connected_ = connected_ || state == ncclSuccess;
   return state == ncclSuccess;
 }
 

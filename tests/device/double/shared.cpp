@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared.hpp"
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace chorus::test::doubles {
+namespace {
+
+int number(const char* variable, int otherwise) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::stoi(value);
+}
+
+std::vector<void (*)()>& clearers() {
+  static auto& all = *new std::vector<void (*)()>;
+  return all;
+}
+
+}  // namespace
+
+// Nothing here is ever destroyed: the threads of streams run until the process ends.
+std::mutex& guard() noexcept {
+  static auto& mutex = *new std::mutex;
+  return mutex;
+}
+
+std::condition_variable& changed() noexcept {
+  static auto& condition = *new std::condition_variable;
+  return condition;
+}
+
+Settings& settings() {
+  static auto& all = *[] {
+    auto* const made = new Settings;
+    made->devices = number("CHORUS_DOUBLE_DEVICES", 8);
+    made->delay = std::chrono::microseconds(number("CHORUS_DOUBLE_DELAY_US", 200));
+    made->driver_version = CUDA_VERSION;
+    return made;
+  }();
+  return all;
+}
+
+void restore_settings() {
+  Settings& all = settings();
+  all.devices = number("CHORUS_DOUBLE_DEVICES", 8);
+  all.delay = std::chrono::microseconds(number("CHORUS_DOUBLE_DELAY_US", 200));
+  all.driver_version = CUDA_VERSION;
+  ++all.era;
+}
+
+void rest(Lock& lock) {
+  const auto delay = settings().delay;
+  lock.unlock();
+  if (delay.count() > 0) std::this_thread::sleep_for(delay);
+  lock.lock();
+}
+
+void* new_handle() noexcept {
+  // Nothing is ever mapped there: these are no addresses of x86-64 or Arm.
+  static std::uintptr_t last = std::uintptr_t{0xD0} << 56;
+  last += 16;
+  return reinterpret_cast<void*>(last);
+}
+
+void at_clear(void (*what)()) { clearers().push_back(what); }
+
+void run_at_clear() {
+  for (auto* const what : clearers()) what();
+}
+
+}  // namespace chorus::test::doubles

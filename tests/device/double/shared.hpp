@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+// What all parts of the doubles stand on: one lock, which everything that they remember is under, and the settings.
+namespace chorus::test::doubles {
+
+using Lock = std::unique_lock<std::mutex>;
+
+[[nodiscard]] std::mutex& guard() noexcept;
+/// Told of every change that a thread or a stream may wait for.
+[[nodiscard]] std::condition_variable& changed() noexcept;
+
+struct Settings {
+  int devices = 8;
+  int driver_version = 0;
+  bool initialized = false;
+  std::chrono::microseconds delay{200};
+  int era = 0;  ///< grows with `clear`
+};
+[[nodiscard]] Settings& settings();
+/// Sets all but `initialized` to what it is at first.
+void restore_settings();
+
+/// Rests for the delay without the lock.
+void rest(Lock& lock);
+
+/// A handle that is never given twice, and that nobody can dereference.
+[[nodiscard]] void* new_handle() noexcept;
+
+/// What else is to be done by `clear`, and in every one after.
+void at_clear(void (*what)());
+void run_at_clear();
+
+}  // namespace chorus::test::doubles

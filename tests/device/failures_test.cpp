@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls on device memory refuse, and how they end where a device, NCCL or a rank fails.
+#include "device/device_ranks.hpp"
+#include "device/double/double.hpp"
+#include "worlds/outcome.hpp"
+#include "worlds/scoped_variable.hpp"
+
+#include <chorus/chorus.hpp>
+
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <string>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+std::vector<float> ones() { return std::vector<float>(50, 1); }
+
+Outcome allreduce_outcome(const Communicator& comm, const DeviceMemory& memory, const TestStream& stream,
+                          const CollectiveOptions& options = {}) {
+  return outcome_of([&] {
+    allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get(), options);
+    synchronize(comm, stream.get());
+  });
+}
+
+TEST(DeviceRefusals, MemoryOfTheWrongKind) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    std::vector<float> host = ones();
+    const DeviceSpan<float> no_device(host.data(), host.size());
+    expect_error(outcome_of([&] { allreduce(comm, no_device, ReduceOp::sum, stream.get()); }),
+                 ErrorCode::invalid_argument,
+                 {"allreduce on rank", "argument data", "no memory of a device", "std::span"});
+    allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get());
+    stream.wait();
+    const std::span<float> no_host(reinterpret_cast<float*>(memory.data()), 50);
+    expect_error(outcome_of([&] { allreduce(comm, no_host, ReduceOp::sum); }), ErrorCode::invalid_argument,
+                 {"argument data", "memory of a device", "DeviceSpan"});
+    expect_error(outcome_of([&] { allgather(comm, host, no_host); }), ErrorCode::invalid_argument,
+                 {"argument out has"});
+    expect_error(outcome_of([&] { bcast(comm, DeviceSpan<float>(nullptr, 3), 0, stream.get()); }),
+                 ErrorCode::invalid_argument, {"null pointer"});
+    expect_error(outcome_of([&] { bcast(comm, memory.span<float>(), 2, stream.get()); }), ErrorCode::invalid_argument,
+                 {"argument root is 2"});
+    EXPECT_FALSE(outcome_of([&] { allreduce(comm, host, ReduceOp::sum); }).code) << "the communicator is whole";
+    EXPECT_EQ(host, std::vector<float>(50, 2));
+  });
+}
+
+TEST(DeviceRefusals, NothingIsDoneForNoElements) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    allreduce(comm, DeviceSpan<float>(), ReduceOp::sum, Stream());
+    synchronize(comm, Stream());
+    EXPECT_TRUE(calls("cuStreamCreate").empty());
+  });
+}
+
+TEST(DeviceFailures, RanksThatDisagreeAreTold) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    std::vector<float> host = ones();
+    const Outcome outcome = outcome_of([&] {
+      if (comm.rank() == 0) return allreduce(comm, host, ReduceOp::sum);
+      allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get());
+    });
+    expect_error(outcome, ErrorCode::mismatch, {"in memory of a device", "rank 0", "rank 1"});
+  });
+}
+
+TEST(DeviceFailures, CallsAreComparedWhereThatIsAskedFor) {
+  const ScopedVariable compare("CHORUS_CHECK", "collective");
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    const Outcome outcome = outcome_of(
+        [&] { allreduce(comm, memory.span<float>(), comm.rank() == 0 ? ReduceOp::sum : ReduceOp::max, stream.get()); });
+    expect_error(outcome, ErrorCode::mismatch, {"by sum", "by max"});
+  });
+}
+
+TEST(DeviceFailures, AnErrorOfNcclEndsTheCall) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    barrier(comm);
+    const Outcome outcome = outcome_of([&] {
+      if (comm.rank() == 0) set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+      allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get());
+      synchronize(comm, stream.get());
+    });
+    EXPECT_TRUE(outcome.code) << "the other rank is told";
+    if (comm.rank() == 0) expect_error(outcome, ErrorCode::transport, {"NCCL"});
+    stream.wait();  // hangs where nothing was aborted
+    EXPECT_EQ(outcome_of([&] { barrier(comm); }).code, ErrorCode::broken);
+  });
+}
+
+TEST(DeviceFailures, ARankThatDoesNotComeIsNotWaitedForForEver) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.3");
+  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    if (comm.rank() != 2) {
+      const Outcome outcome = allreduce_outcome(comm, memory, stream);
+      EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
+      stream.wait();
+    }
+  });
+}
+
+TEST(DeviceFailures, ARankThatDoesNotConnectIsNotWaitedForForEver) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.3");
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    if (comm.rank() == 0) set_never_arrives(1);
+    barrier(comm);
+    const Outcome outcome = allreduce_outcome(comm, memory, stream);
+    EXPECT_TRUE(outcome.code) << "nobody is connected";
+  });
+}
+
+/// A call that fails once, on one of the devices.
+struct FailingCall {
+  const char* function;
+  int result;
+  const char* algorithm;
+};
+
+class FailingCalls : public testing::TestWithParam<FailingCall> {};
+
+TEST_P(FailingCalls, AreToldOnEveryRankAndHangNobody) {
+  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
+    const FailingCall& failing = GetParam();
+    const TestStream stream;
+    const std::vector<float> three(150, 1);
+    const DeviceMemory memory(bytes_of_all(three));
+    const auto call = [&] {
+      return outcome_of([&] {
+        alltoall(comm, memory.span<float>(), stream.get(), {.algorithm = failing.algorithm});
+        synchronize(comm, stream.get());
+      });
+    };
+    EXPECT_FALSE(call().code);
+    barrier(comm);
+    if (comm.rank() == 1) inject({.function = failing.function, .result = failing.result, .device = 1});
+    const Outcome outcome = call();
+    if (comm.rank() == 1) expect_error(outcome, ErrorCode::transport, {"alltoall"});
+    EXPECT_TRUE(outcome.code || std::string(failing.algorithm) == "staged") << "rank " << comm.rank();
+    stream.wait();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, FailingCalls,
+                         testing::Values(FailingCall{"ncclSend", ncclInternalError, "nccl"},
+                                         FailingCall{"ncclRecv", ncclSystemError, "nccl"},
+                                         FailingCall{"cuMemAllocAsync", CUDA_ERROR_OUT_OF_MEMORY, "nccl"},
+                                         FailingCall{"cuMemcpy2DAsync", CUDA_ERROR_INVALID_VALUE, "staged"},
+                                         FailingCall{"cuEventRecord", CUDA_ERROR_ILLEGAL_ADDRESS, "staged"},
+                                         FailingCall{"cuEventQuery", CUDA_ERROR_ILLEGAL_ADDRESS, "staged"}),
+                         [](const auto& info) {
+                           return std::string(info.param.algorithm) + "_" + info.param.function;
+                         });
+
+}  // namespace
+}  // namespace chorus::test
