@@ -10,17 +10,24 @@ namespace chorus {
 struct Cuda {
   decltype(&cuInit) init = nullptr;
   decltype(&cuGetErrorString) get_error_string = nullptr;
+  decltype(&cuDeviceGetCount) device_get_count = nullptr;
   decltype(&cuDeviceGet) device_get = nullptr;
+  decltype(&cuDeviceGetName) device_get_name = nullptr;
   decltype(&cuDeviceGetUuid) device_get_uuid = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) device_primary_ctx_retain = nullptr;
   decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
+  decltype(&cuCtxSetCurrent) ctx_set_current = nullptr;
   decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
   decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
   decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
   decltype(&cuMemHostAlloc) mem_host_alloc = nullptr;
   decltype(&cuMemFreeHost) mem_free_host = nullptr;
+  decltype(&cuMemAlloc) mem_alloc = nullptr;
+  decltype(&cuMemFree) mem_free = nullptr;
   decltype(&cuMemAllocAsync) mem_alloc_async = nullptr;
   decltype(&cuMemFreeAsync) mem_free_async = nullptr;
+  decltype(&cuMemcpyHtoDAsync) memcpy_host_to_device_async = nullptr;
+  decltype(&cuMemcpyDtoHAsync) memcpy_device_to_host_async = nullptr;
   decltype(&cuMemcpyDtoDAsync) memcpy_device_to_device_async = nullptr;
   decltype(&cuMemcpy2DAsync) memcpy_2d_async = nullptr;
   decltype(&cuStreamCreate) stream_create = nullptr;

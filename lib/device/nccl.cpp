@@ -42,6 +42,14 @@ Nccl load() {
 
 }  // namespace
 
+void Nccl::check(ncclResult_t result, ncclComm_t comm) const {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  const char* const last = get_last_error(comm);
+  throw Error(ErrorCode::transport,
+              fmt::format("NCCL: {}{}{}; NCCL_DEBUG=WARN makes it say more", get_error_string(result),
+                          last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : ""));
+}
+
 const Nccl& nccl() {
   static const Nccl entries = load();
   return entries;

@@ -26,6 +26,9 @@ struct Nccl {
   decltype(&ncclGroupStart) group_start = nullptr;
   decltype(&ncclGroupEnd) group_end = nullptr;
   int version = 0;  ///< 22809 is 2.28.9
+
+  /// Throws Error{transport} where `result`, of a call with `comm`, is a failure; null before there is one.
+  void check(ncclResult_t result, ncclComm_t comm) const;
 };
 
 /// Throws Error{not_supported} where there is no NCCL, or one that is too old.

@@ -9,8 +9,6 @@
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
 
-#include <fmt/format.h>
-
 #include <chorus/error.hpp>
 
 #include <algorithm>
@@ -51,7 +49,7 @@ class NcclNative final : public DeviceNative {
     config.blocking = 0;
     return config;
   }
-  void check(ncclResult_t result) const;
+  void check(ncclResult_t result) const { nccl_.check(result, comm_); }
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
   /// To each rank its section, whose lengths may differ.
@@ -68,14 +66,6 @@ class NcclNative final : public DeviceNative {
   ncclComm_t comm_ = nullptr;
   bool connected_ = false;
 };
-
-void NcclNative::check(ncclResult_t result) const {
-  if (result == ncclSuccess || result == ncclInProgress) return;
-  const char* const last = nccl_.get_last_error(comm_);
-  throw Error(ErrorCode::transport,
-              fmt::format("NCCL: {}{}{}; NCCL_DEBUG=WARN makes it say more", nccl_.get_error_string(result),
-                          last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : ""));
-}
 
 bool NcclNative::is_ready() {
   ncclResult_t state = ncclSuccess;

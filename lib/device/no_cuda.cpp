@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands in for the other sources of this folder where the library is built without CUDA.
 #include "device/device_memory.hpp"
+#include "device/device_stream.hpp"
 #include "device/find_devices.hpp"
 
 #include <chorus/error.hpp>
@@ -20,6 +21,16 @@ void look_for_cuda() noexcept {}
 int current_device() { refuse(); }
 bool is_device_only(const void* /*address*/) noexcept { return false; }
 std::unique_ptr<Accelerator> Accelerator::of(int /*device*/) { refuse(); }
+int device_count() { refuse(); }
+std::string device_name(int /*device*/) { refuse(); }
+void use_device(int /*device*/) { refuse(); }
+DeviceStream::DeviceStream() { refuse(); }
+DeviceStream::~DeviceStream() = default;
+void DeviceStream::copy_to_device(std::byte* /*device*/, ConstBytes /*host*/) const {}
+void DeviceStream::copy_to_host(Bytes /*host*/, const std::byte* /*device*/) const {}
+void DeviceStream::wait() const {}
+DeviceBuffer::DeviceBuffer(std::size_t /*bytes*/) { refuse(); }
+DeviceBuffer::~DeviceBuffer() = default;
 Task<Devices> find_devices(Transport& /*transport*/, std::unique_ptr<Accelerator> /*own*/) { refuse(); }
 
 }  // namespace chorus

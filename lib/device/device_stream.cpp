@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device_stream.hpp"
+
+#include "device/cuda.hpp"
+
+#include <array>
+
+namespace chorus {
+namespace {
+
+CUstream native(const DeviceStream& stream) { return static_cast<CUstream>(stream.get().native()); }
+
+CUdevice handle_of(int device) {
+  CUdevice handle = 0;
+  cuda().check(cuda().device_get(&handle, device), "find the device");
+  return handle;
+}
+
+}  // namespace
+
+int device_count() {
+  int count = 0;
+  cuda().check(cuda().device_get_count(&count), "count the devices");
+  return count;
+}
+
+std::string device_name(int device) {
+  std::array<char, 256> name{};
+  cuda().check(cuda().device_get_name(name.data(), static_cast<int>(name.size()), handle_of(device)),
+               "tell the name of the device");
+  name.back() = '\0';
+  return name.data();
+}
+
+void use_device(int device) {
+  cuda().check(cuda().ctx_set_current(context_of(device)), "make the device's context current");
+}
+
+DeviceStream::DeviceStream() {
+  CUstream made = nullptr;
+  cuda().check(cuda().stream_create(&made, CU_STREAM_NON_BLOCKING), "make a stream");
+  native_ = made;
+}
+
+DeviceStream::~DeviceStream() { cuda().stream_destroy(native(*this)); }
+
+void DeviceStream::copy_to_device(std::byte* device, ConstBytes host) const {
+  if (host.empty()) return;
+  cuda().check(cuda().memcpy_host_to_device_async(reinterpret_cast<CUdeviceptr>(device), host.data(), host.size(),
+                                                  native(*this)),
+               "copy to the device");
+  wait();
+}
+
+void DeviceStream::copy_to_host(Bytes host, const std::byte* device) const {
+  if (host.empty()) return;
+  cuda().check(cuda().memcpy_device_to_host_async(host.data(), reinterpret_cast<CUdeviceptr>(device), host.size(),
+                                                  native(*this)),
+               "copy to the host");
+  wait();
+}
+
+void DeviceStream::wait() const {
+  cuda().check(cuda().stream_synchronize(native(*this)), "carry out what was put into a stream");
+}
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes) {
+  if (bytes == 0) return;
+  CUdeviceptr address = 0;
+  cuda().check(cuda().mem_alloc(&address, bytes), "get memory of the device");
+  data_ = reinterpret_cast<std::byte*>(address);
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (data_ != nullptr) cuda().mem_free(reinterpret_cast<CUdeviceptr>(data_));
+}
+
+}  // namespace chorus
