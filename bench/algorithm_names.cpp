@@ -8,9 +8,11 @@
 
 namespace chorus::bench {
 
-std::vector<std::string_view> algorithm_names(std::string_view collective) {
+std::vector<std::string_view> algorithm_names(std::string_view collective, chorus::Memory memory) {
   std::vector<std::string_view> names;
-  for (const Algorithm* algorithm : algorithms(collective_named(collective).value())) names.push_back(algorithm->name);
+  for (const Algorithm* algorithm : algorithms(collective_named(collective).value())) {
+    if (algorithm->memory == memory) names.push_back(algorithm->name);
+  }
   return names;
 }
 

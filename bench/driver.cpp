@@ -6,6 +6,7 @@
 #include "floor.hpp"
 #include "outputs.hpp"
 #include "overlap.hpp"
+#include "rank_device.hpp"
 #include "regret.hpp"
 #include "report.hpp"
 #include "strategies.hpp"
@@ -44,7 +45,8 @@ class LatencyTables {
 };
 
 std::vector<std::string_view> asked_algorithms(const Options& options, const Row& row) {
-  return options.algorithm == "all" ? algorithm_names(row.name) : std::vector<std::string_view>{options.algorithm};
+  if (options.algorithm != "all") return {options.algorithm};
+  return algorithm_names(row.name, place_of(options.memory));
 }
 
 LatencyTables::LatencyTables(const Options& options, const Row& row, const Communicator& world, Outputs& outputs)
@@ -59,7 +61,7 @@ void LatencyTables::require_the_algorithm() {
   std::string refusal;
   for (const std::size_t bytes : subject_.sizes()) {
     try {
-      static_cast<void>(subject_.row().validate(subject_.call_of(options_.algorithm, bytes), subject_.row().chorus));
+      static_cast<void>(subject_.is_right(subject_.call_of(options_.algorithm, bytes), subject_.run()));
       return;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::not_supported) throw;
@@ -81,8 +83,10 @@ void LatencyTables::run_table(std::string_view algorithm) {
                           .has_size = row.has_size,
                           .full = options_.full,
                           .check = options_.check,
-                          .compare = options_.compare,
-                          .crowded = subject_.crowded()};
+                          .compare = options_.compare.has_value(),
+                          .crowded = subject_.crowded(),
+                          .peer = options_.compare.value_or(Peer::mpi),
+                          .device = std::string(subject_.device())};
   const std::size_t first = outputs_.points().size();
   console_.say(heading(form));
   for (const std::size_t bytes : subject_.sizes()) {
@@ -95,27 +99,28 @@ void LatencyTables::run_table(std::string_view algorithm) {
 }
 
 Point LatencyTables::measure(std::string_view algorithm, std::size_t bytes) {
-  const Row& row = subject_.row();
   const Call call = subject_.call_of(algorithm, bytes);
   Point point = subject_.point_of(algorithm, bytes);
   if (!subject_.try_out(call, point)) return point;
-  if (options_.compare) point.valid &= subject_.validate(subject_.call_of("native", bytes), row.native, point, "MPI");
+  if (options_.compare) {
+    const Call of_peer = subject_.peer_call(bytes);
+    point.valid &= subject_.validate(of_peer, subject_.peer_run(), point, name_of(*options_.compare));
+  }
   measure_times(call, point);
-  if (options_.check) point.valid &= subject_.validate(call, row.chorus, point, "chorus after the timing");
+  if (options_.check) point.valid &= subject_.validate(call, subject_.run(), point, "chorus after the timing");
   return point;
 }
 
 void LatencyTables::measure_times(const Call& call, Point& point) {
-  const Row& row = subject_.row();
   const Effort effort = subject_.effort(point.bytes, options_.compare ? 1 : 0.5);
-  if (!options_.compare) point.osu = measure_osu_latency(call, row.chorus, effort);
-  std::vector<Side> sides = {{{call}, row.chorus}};
-  if (options_.compare) sides.push_back({{subject_.call_of("native", point.bytes)}, row.native});
+  if (!options_.compare) point.osu = measure_osu_latency(call, subject_.run(), effort);
+  std::vector<Side> sides = {{{call}, subject_.run()}};
+  if (options_.compare) sides.push_back({{subject_.peer_call(point.bytes)}, subject_.peer_run()});
   const std::vector<Samples> samples = measure_interleaved(sides, effort);
 
   subject_.note(samples[0], point);
   if (!options_.compare) return;
-  point.comparison = {.native_us = quartiles(samples[1].us), .ratio = {}};
+  point.comparison = {.native_us = quartiles(samples[1].us), .ratio = {}, .peer = *options_.compare};
   if (world_.rank() == 0) point.comparison->ratio = ratio_of_medians(samples[0].us, samples[1].us);
 }
 
@@ -133,6 +138,7 @@ bool run_benchmark(const Options& options, const Communicator& world) {
   for (const Row& row : options.rows) static_cast<void>(sizes_of(options, row, world.size()));
   Outputs outputs(options, world.rank());
   barrier(world);  // finds what is wrong with the environment before anything is printed
+  if (options.memory == Memory::device) take_devices(options, world);
   if (world.rank() == 0 && !options.note.empty()) fmt::print("# {}\n", options.note);
   switch (options.measurement) {
     case Measurement::latency:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entrants.hpp"
 
-#include "algorithm_names.hpp"
 #include "measure.hpp"
 
 #include <algorithm>
@@ -12,12 +11,12 @@ namespace chorus::bench {
 std::vector<Entrant> measure_all(Subject& subject, std::size_t bytes, double seconds_each) {
   std::vector<Entrant> entrants;
   std::vector<Side> sides;
-  for (const std::string_view name : algorithm_names(subject.row().name)) {
+  for (const std::string_view name : subject.algorithms()) {
     const Call call = subject.call_of(name, bytes);
     Point point = subject.point_of(name, bytes);
     if (!subject.try_out(call, point)) continue;
     entrants.push_back({.point = point, .us = {}});
-    sides.push_back({{call}, subject.row().chorus});
+    sides.push_back({{call}, subject.run()});
   }
   const double seconds = seconds_each * static_cast<double>(sides.size());
   const std::vector<Samples> samples = measure_interleaved(sides, subject.effort(bytes, seconds));

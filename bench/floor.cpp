@@ -56,12 +56,11 @@ void FloorTables::run(const Row& row) {
                           .has_size = row.has_size,
                           .crowded = crowded_};
   const Collective collective = collective_named(row.name).value();
-  const Memory memory = options_.registered ? Memory::registered : Memory::ordinary;
   const std::size_t first = outputs_.points().size();
   console.say(floor_heading(form));
   for (const std::size_t bytes : subject.sizes()) {
     console.show(fmt::format("{}: {} bytes", row.name, bytes));
-    const Floor floor = floor_of(needs_of(collective, bytes, world_.size()), meter_.measure(bytes), memory);
+    const Floor floor = floor_of(needs_of(collective, bytes, world_.size()), meter_.measure(bytes), options_.memory);
     Point point = subject.point_of(subject.chosen_algorithm(bytes), bytes);
     measure(subject, point);
     point.floor_us = floor.us;

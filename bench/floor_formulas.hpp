@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/call.hpp"
+#include "buffer.hpp"
 #include "node_speed.hpp"
 
 #include <cstddef>
@@ -41,11 +42,8 @@ struct Needs {
 /// Two ranks or more.
 [[nodiscard]] Needs needs_of(Collective collective, std::size_t bytes, int ranks);
 
-/// What the buffers are of: memory of each rank's own, or of chorus::allocate, which the others read where it lies.
-enum class Memory { ordinary, registered };
-
-/// The time of the rank that takes longest, and no less than lines * line time. A rank moves bytes from ordinary memory
-/// in the fastest of the ways that NodeSpeed has:
+/// The time of the rank that takes longest, and no less than lines * line time. A rank moves bytes from memory of its
+/// own in the fastest of the ways that NodeSpeed has:
 /// - read / read rate + written / write rate + copied / copy rate of data written by plain stores, or streamed; what it
 ///   reads it reduces in the same pass, so that it takes this, or reduced / reduce rate where that is longer;
 /// - with nothing written, read by the system: read / system's rate + copied / copy rate + reduced / reduce rate, as

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure.hpp"
 
+#include "device/device_stream.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -68,6 +70,7 @@ Block block_of(const Side& side) {
       side.run(side.turns[turn]);
       if (++turn == side.turns.size()) turn = 0;
     }
+    if (side.turns[0].stream != nullptr) side.turns[0].stream->wait();
   };
 }
 

@@ -40,11 +40,11 @@ struct Samples {
 
 /// One of the ways to do something that are measured beside each other.
 struct Side {
-  std::vector<Call> turns;  ///< one or more, which take turns
+  std::vector<Call> turns;  ///< one or more, which take turns, in one stream or none
   Run run = nullptr;
 };
 
-/// Carries out so many calls in a row, of whatever is measured.
+/// Carries out so many calls in a row, of whatever is measured, and returns when the last one is over.
 using Block = std::function<void(std::size_t calls)>;
 
 /// Every function here is called by all ranks, with the same arguments but for the buffers.

@@ -27,7 +27,9 @@ constexpr const char* meaning_of_the_numbers = R"(What the numbers are
   Median, P25, P75 and the ratio
                of repetitions: a repetition is one call, or of short calls a block of at least 20 us divided by its
                calls (those that need not wait for all ranks then overlap); its time is the slowest rank's.
-  Ratio        chorus/MPI of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired repetitions.
+  Ratio        chorus/MPI (or NCCL) of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired repetitions.
+With --memory device calls are put into a stream of the rank's GPU, and a time ends when the stream has done them.
+  Bus BW       by the median, of chorus, as nccl-tests define it; 10^9 bytes/s.
 Sizes are checked before they are timed, always. Without -i the repetitions are 10000 (1000 above 8192 bytes), fewer
 where they would take more than about a second for a size.
 Exit code: 0; 1 wrong data or a failed call; 2 what was asked for cannot be done.)";
@@ -96,9 +98,9 @@ void declare_common(CLI::App& app, Arguments& arguments, const std::string& coll
   app.add_option("COLLECTIVE", arguments.collective, collectives);
   declare_effort(app, arguments);
   app.add_option("--memory", arguments.memory,
-                 "what the buffers are of; registered is that of chorus::allocate [ordinary]")
-      ->check(CLI::IsMember({"ordinary", "registered"}).description(""))
-      ->type_name("ordinary|registered");
+                 "what the buffers are of: ordinary memory, that of chorus::allocate, or of GPUs [host]")
+      ->check(CLI::IsMember({"host", "registered", "device"}).description(""))
+      ->type_name("host|registered|device");
   app.add_option("--json", arguments.options.json_file, "also write one JSON object per measurement")
       ->check(file_name())
       ->type_name("FILE");
@@ -110,10 +112,12 @@ void declare_reproducible(CLI::App& app, Options& options) {
   app.add_flag("--reproducible", options.reproducible, "exact sums: the same bits for every order of the ranks");
 }
 
-void declare_compare(CLI::App& app, Arguments& arguments, const char* meaning) {
+void declare_compare(CLI::App& app, Arguments& arguments, const std::vector<std::string>& peers, const char* meaning) {
+  std::string names;
+  for (const std::string& peer : peers) names += (names.empty() ? "" : "|") + peer;
   app.add_option("--compare", arguments.compare, meaning)
-      ->check(CLI::IsMember({"native"}).description(""))
-      ->type_name("native");
+      ->check(CLI::IsMember(peers).description(""))
+      ->type_name(names);
 }
 
 void declare_compute(CLI::App& app, Arguments& arguments) {
@@ -131,7 +135,9 @@ void declare_latency(CLI::App& app, Arguments& arguments) {
   app.add_flag("-f,--full", options.full, "print the spread and the number of iterations too");
   app.add_option("--algorithm", options.algorithm, "an algorithm by name, or all of them, one table each [auto]")
       ->type_name("NAME|all");
-  declare_compare(app, arguments, "measure MPI's own collective in turn with chorus and print the ratio");
+  declare_compare(app, arguments, {"native", "nccl"},
+                  "measure MPI's own collective, or that of NCCL (with --memory device), in turn with chorus and print "
+                  "the ratio");
   declare_reproducible(app, options);
   app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")
       ->check(file_name())
@@ -148,7 +154,7 @@ void declare_overlap(CLI::App& app, Arguments& arguments, const char* which) {
       ->check(whole_number())
       ->type_name("N");
   declare_compute(*overlap, arguments);
-  declare_compare(*overlap, arguments, "measure MPI's own nonblocking collective, too");
+  declare_compare(*overlap, arguments, {"native"}, "measure MPI's own nonblocking collective, too");
   overlap->footer(meaning_of_overlap);
   overlap->callback([&options] { options.measurement = Measurement::overlap; });
 }
@@ -201,11 +207,12 @@ std::span<const Row> rows_of(std::string_view collective, Measurement measuremen
   refuse_name("collective", collective, names);
 }
 
-void check_algorithm(std::string_view algorithm, const Row& row) {
-  std::vector<std::string_view> names = algorithm_names(row.name);
+void check_algorithm(const Options& options, const Row& row) {
+  std::vector<std::string_view> names = algorithm_names(row.name, place_of(options.memory));
   names.insert(names.begin(), {"auto", "all"});
-  if (std::ranges::find(names, algorithm) != names.end()) return;
-  refuse_name(fmt::format("{} algorithm", row.name), algorithm, names);
+  if (std::ranges::find(names, options.algorithm) != names.end()) return;
+  check_place(options, row);
+  refuse_name(fmt::format("{} algorithm", row.name), options.algorithm, names);
 }
 
 void check_plot(std::span<const Row> rows, std::string_view file) {
@@ -257,21 +264,24 @@ Options interpret(Arguments& arguments) {
     arguments.collective = "all";
   }
   if (options.measurement != Measurement::strategies) options.rows = rows_of(arguments.collective, options.measurement);
-  options.compare = !arguments.compare.empty();
+  if (!arguments.compare.empty()) options.compare = arguments.compare == "nccl" ? Peer::nccl : Peer::mpi;
   options.tests = at_least(1, arguments.tests, "--tests").value_or(options.tests);
   if (const auto replicas = at_least(1, arguments.replicas, "--replicas", most_replicas)) {
     options.replicas = static_cast<int>(*replicas);
   }
   if (arguments.compute == "sleep") options.compute = Compute::sleep;
-  options.registered = arguments.memory == "registered";
+  if (arguments.memory == "registered") options.memory = Memory::registered;
+  if (arguments.memory == "device") options.memory = Memory::device;
+  interpret_device(options);
   if (options.reproducible && !options.json_file.empty()) {
     throw Refusal("--reproducible has no --json: a tuning file holds the times of plain calls");
   }
-  if (options.registered && !options.json_file.empty()) {
-    throw Refusal("--memory registered has no --json: a tuning file holds the times of calls on ordinary memory");
+  if (options.memory == Memory::registered && !options.json_file.empty()) {
+    throw Refusal(
+        "--memory registered has no --json: a tuning file holds the times of calls on ordinary memory of the host");
   }
   check_meaning(arguments, options);
-  for (const Row& row : options.rows) check_algorithm(options.algorithm, row);
+  for (const Row& row : options.rows) check_algorithm(options, row);
   if (!options.plot_file.empty()) check_plot(options.rows, options.plot_file);
   return std::move(options);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "buffer.hpp"
 #include "computation.hpp"
+#include "peer.hpp"
 #include "sizes.hpp"
 #include "table.hpp"
 
@@ -37,12 +39,12 @@ struct Options {
   bool check = false;
   bool full = false;
   std::string algorithm = "auto";  ///< a registered name, "auto" or "all"
-  bool compare = false;
+  std::optional<Peer> compare;     ///< who is measured in turn with chorus
   bool reproducible = false;
   std::size_t tests = 10;           ///< of overlap: calls of `test` in one computation
   Compute compute = Compute::busy;  ///< of overlap and strategies
   std::optional<int> replicas;      ///< of strategies, on each rank; empty: 2 on a single rank, else 1
-  bool registered = false;          ///< the buffers are of chorus::allocate, but for those of MPI's own calls
+  Memory memory = Memory::host;     ///< that of the buffers; registered: but for those of MPI's own calls
   std::string json_file;            ///< empty: none
   std::string note;                 ///< for the files: where and of what they are
   std::string plot_file;            ///< empty: none

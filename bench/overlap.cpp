@@ -91,7 +91,7 @@ void OverlapTables::run(const Row& row) {
                                       .ranks = world_.size(),
                                       .has_size = row.has_size,
                                       .full = options_.full,
-                                      .compare = options_.compare,
+                                      .compare = options_.compare.has_value(),
                                       .crowded = subject.crowded()},
                             .company = company_,
                             .compute = options_.compute,

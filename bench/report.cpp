@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace chorus::bench {
@@ -35,10 +36,14 @@ std::vector<Column> latency_columns(const TableForm& form) {
   return columns;
 }
 
+std::string of_peer(const TableForm& form, std::string_view figure) {
+  return fmt::format("{} {}", name_of(form.peer), figure);
+}
+
 std::vector<Column> comparison_columns(const TableForm& form) {
   std::vector<Column> columns = {
       {"Chorus Median(us)", [](const Point& p) { return precise(p.us.median); }},
-      {"MPI Median(us)", [](const Point& p) { return precise(p.comparison->native_us.median); }},
+      {of_peer(form, "Median(us)"), [](const Point& p) { return precise(p.comparison->native_us.median); }},
       {"Ratio", [](const Point& p) { return precise(p.comparison->ratio.value); }, 12},
       {"Ratio Low", [](const Point& p) { return precise(p.comparison->ratio.low); }, 12},
       {"Ratio High", [](const Point& p) { return precise(p.comparison->ratio.high); }, 12}};
@@ -49,14 +54,17 @@ std::vector<Column> comparison_columns(const TableForm& form) {
 // The percentiles stand where the OSU benchmarks put theirs: last.
 std::vector<Column> columns_of(const TableForm& form) {
   std::vector<Column> columns = form.compare ? comparison_columns(form) : latency_columns(form);
+  if (!form.device.empty()) {
+    columns.push_back({"Bus BW(GB/s)", [](const Point& p) { return fmt::format("{:.2f}", p.busbw_mb_s / 1000); }, 14});
+  }
   if (form.check) {
     columns.push_back({"Validation", [](const Point& p) { return std::string(p.valid ? "Pass" : "Fail"); }});
   }
   if (form.full && form.compare) {
     columns.push_back({"Chorus P25(us)", [](const Point& p) { return precise(p.us.p25); }});
     columns.push_back({"Chorus P75(us)", [](const Point& p) { return precise(p.us.p75); }});
-    columns.push_back({"MPI P25(us)", [](const Point& p) { return precise(p.comparison->native_us.p25); }});
-    columns.push_back({"MPI P75(us)", [](const Point& p) { return precise(p.comparison->native_us.p75); }});
+    columns.push_back({of_peer(form, "P25(us)"), [](const Point& p) { return precise(p.comparison->native_us.p25); }});
+    columns.push_back({of_peer(form, "P75(us)"), [](const Point& p) { return precise(p.comparison->native_us.p75); }});
   } else if (form.full) {
     columns.push_back({"P25 Latency(us)", [](const Point& p) { return precise(p.us.p25); }});
     columns.push_back({"P50 Latency(us)", [](const Point& p) { return precise(p.us.median); }});
@@ -99,13 +107,17 @@ std::string preamble(const TableForm& form, std::string_view test) {
   if (form.has_size) text += "# Datatype: MPI_FLOAT.\n";
   text += fmt::format("# Ranks: {}.{}\n", form.ranks,
                       form.algorithm.empty() ? "" : fmt::format(" Algorithm: {}.", form.algorithm));
+  if (!form.device.empty()) text += fmt::format("# Memory: device ({}).\n", form.device);
   if (form.crowded) text += "# Note: more ranks than processors on a node: the times depend on the scheduler.\n";
   return text;
 }
 
 std::string heading(const TableForm& form) {
   std::string text = preamble(form, "Latency");
-  if (form.compare) text += "# Ratio: chorus/MPI, medians, with a 95 % interval; below 1 chorus is faster.\n";
+  if (form.compare) {
+    text += fmt::format("# Ratio: chorus/{}, medians, with a 95 % interval; below 1 chorus is faster.\n",
+                        name_of(form.peer));
+  }
   for (const Column& column : columns_of(form)) text += padded(column.name, column.width);
   return text + "\n";
 }
@@ -122,11 +134,14 @@ std::string line(const TableForm& form, const Point& point) {
 
 std::string summary(std::span<const Point> points) {
   std::vector<double> ratios;
+  std::optional<Peer> peer;
   for (const Point& point : points) {
-    if (point.comparison) ratios.push_back(point.comparison->ratio.value);
+    if (!point.comparison) continue;
+    ratios.push_back(point.comparison->ratio.value);
+    peer = point.comparison->peer;
   }
   if (ratios.empty()) return {};
-  return fmt::format("# Geometric mean of the ratios (chorus/MPI): {:.3f}\n", geometric_mean(ratios));
+  return fmt::format("# Geometric mean of the ratios (chorus/{}): {:.3f}\n", name_of(*peer), geometric_mean(ratios));
 }
 
 std::string json_line(const Point& point, const std::string& note) {
@@ -143,8 +158,13 @@ std::string json_line(const Point& point, const std::string& note) {
                                    {"calls_per_iteration", point.calls_per_iteration},
                                    {"busbw_mb_s", point.busbw_mb_s},
                                    {"valid", point.valid}};
+  if (!point.device.empty()) {
+    object["memory"] = "device";
+    object["device"] = point.device;
+  }
   if (point.comparison) {
-    object["native_median_us"] = point.comparison->native_us.median;
+    object[point.comparison->peer == Peer::mpi ? "native_median_us" : "nccl_median_us"] =
+        point.comparison->native_us.median;
     add_estimate(object, "ratio", point.comparison->ratio);
   }
   if (point.chosen) object["chosen"] = *point.chosen;

@@ -3,6 +3,7 @@
 
 #include "measure.hpp"
 #include "overlap_figures.hpp"
+#include "peer.hpp"
 #include "statistics.hpp"
 
 #include <cstddef>
@@ -13,10 +14,11 @@
 
 namespace chorus::bench {
 
-/// MPI's own collective, measured in turn with chorus.
+/// A peer's own collective, measured in turn with chorus.
 struct Comparison {
   Quartiles native_us;
   Estimate ratio;  ///< chorus over native
+  Peer peer = Peer::mpi;
 };
 
 /// What was measured of one collective, algorithm and size.
@@ -27,7 +29,8 @@ struct Point {
   int nodes = 1;
   int ranks_per_node = 1;  ///< on the fullest
   std::size_t bytes = 0;
-  bool applies = true;  ///< false: the algorithm cannot carry out this call; nothing below was measured
+  std::string device = {};  ///< the kind of rank 0's, whose memory the buffers are of; empty: memory of the host
+  bool applies = true;      ///< false: the algorithm cannot carry out this call; nothing below was measured
   bool valid = false;
   OsuLatency osu = {};  ///< not measured in a comparison
   Quartiles us = {};
@@ -49,7 +52,9 @@ struct TableForm {
   bool full = false;
   bool check = false;
   bool compare = false;
-  bool crowded = false;  ///< ranks share processors
+  bool crowded = false;     ///< ranks share processors
+  Peer peer = Peer::mpi;    ///< of a comparison
+  std::string device = {};  ///< as in Point
 };
 
 // The text form is that of the OSU benchmarks 7: comments with '#', then columns of fixed width. Each returns whole

@@ -5,22 +5,21 @@
 #include "algorithm_names.hpp"
 #include "carry_out.hpp"
 #include "crowding.hpp"
+#include "device/device_memory.hpp"
+#include "device/plain_nccl.hpp"
 #include "memory.hpp"
 #include "transport/communicator_state.hpp"
 
 #include <chorus/barrier.hpp>
+#include <chorus/bcast.hpp>
 #include <chorus/error.hpp>
-#include <chorus/memory.hpp>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <limits>
-#include <new>
-#include <stdexcept>
 
 namespace chorus::bench {
 namespace {
@@ -32,10 +31,11 @@ bool on_all_ranks(bool here) {
 }
 
 /// The largest size whose buffers fit into the memory of every rank.
-std::size_t largest_size(const Row& row, int ranks) {
+std::size_t largest_size(const Options& options, const Row& row, int ranks) {
   const auto count = static_cast<std::size_t>(ranks);  // the least input of whole elements for every row
   const Lengths lengths = row.lengths(count, count);
-  const std::size_t pairs = algorithm_names(row.name).size() + 1;  // of buffers: "auto" has one, too
+  const std::size_t pairs =
+      algorithm_names(row.name, place_of(options.memory)).size() + 1;  // of buffers: "auto" has one, too
   return memory_per_rank() / (pairs * (lengths.in + lengths.out)) * count;
 }
 
@@ -45,20 +45,16 @@ Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks
 
 }  // namespace
 
-Buffer::Buffer(std::size_t count, bool registered) : data_(nullptr, Free{registered}) {
-  constexpr std::size_t page = 4096;
-  const std::size_t bytes = (count * sizeof(float) + page) / page * page;
-  try {
-    data_.reset(static_cast<float*>(registered ? chorus::allocate(bytes) : std::aligned_alloc(page, bytes)));
-  } catch (const std::bad_alloc&) {
-    data_.reset();
-  }
-  if (!data_) {
-    throw std::runtime_error(fmt::format("-m: no memory for a buffer of {} bytes; give a smaller MAX", bytes));
-  }
+OnDevice::OnDevice(const Options& options, const Communicator& world) : name(device_name(current_device())) {
+  if (options.compare != Peer::nccl) return;
+  std::string address;
+  if (world.rank() == 0) address = PlainNccl::new_address();
+  std::size_t length = address.size();
+  bcast(world, std::span(&length, 1), root);
+  address.resize(length);
+  bcast(world, address, root);
+  nccl = std::make_unique<PlainNccl>(address, world.rank(), world.size());
 }
-
-void Buffer::Free::operator()(float* data) const { registered ? chorus::deallocate(data) : std::free(data); }
 
 std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ranks) {
   if (!row.has_size) return {0};
@@ -71,13 +67,13 @@ std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ra
     throw Refusal(
         fmt::format("-m: {} bytes are less than one float32 for each of the {} ranks", options.sizes.max, ranks));
   }
-  if (const std::size_t limit = largest_size(row, ranks); sizes.back() > limit) {
+  if (const std::size_t limit = largest_size(options, row, ranks); sizes.back() > limit) {
     throw Refusal(
         fmt::format("-m: {} bytes are too many: a rank's share of the memory holds the buffers of {} for up to {} "
                     "bytes; give a smaller MAX, or spread the ranks over more nodes",
                     sizes.back(), row.name, limit));
   }
-  if (options.compare && sizes.back() / sizeof(float) > std::numeric_limits<int>::max()) {
+  if (options.compare == Peer::mpi && sizes.back() / sizeof(float) > std::numeric_limits<int>::max()) {
     throw Refusal("--compare: MPI counts no more than 2^31 - 1 elements, 8 GiB");
   }
   return sizes;
@@ -91,14 +87,24 @@ Subject::Subject(const Options& options, const Row& row, const Communicator& wor
       sizes_(sizes_of(options, row, world.size())),
       crowded_(ranks_share_processors()) {
   barrier(world_);  // sets the communicator up, so that its nodes are known
+  if (options.memory != Memory::device) return;
+  device_row_ = device_row(row.name);
+  on_device_ = std::make_unique<OnDevice>(options, world);
+}
+
+Subject::~Subject() = default;
+
+std::vector<std::string_view> Subject::algorithms() const {
+  return algorithm_names(row_.name, place_of(options_.memory));
 }
 
 Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
   auto own = buffers_.find(algorithm);
   if (own == buffers_.end()) {
     const Lengths most = longest(row_, sizes_, world_.size());
-    const bool registered = options_.registered && algorithm != "native";
-    own = buffers_.emplace(algorithm, Buffers{Buffer(most.in, registered), Buffer(most.out, registered)}).first;
+    const bool ordinary = options_.memory == Memory::registered && algorithm == "native";
+    const Memory memory = ordinary ? Memory::host : options_.memory;
+    own = buffers_.emplace(algorithm, Buffers{Buffer(most.in, memory), Buffer(most.out, memory)}).first;
   }
   const auto ranks = static_cast<std::size_t>(world_.size());
   const Lengths lengths = row_.lengths(bytes / sizeof(float), ranks);
@@ -108,6 +114,15 @@ Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
                .options = {}};
   call.options.reproducible = options_.reproducible;
   if (algorithm != "auto") call.options.algorithm = algorithm;
+  if (on_device_) call.stream = &on_device_->stream;
+  return call;
+}
+
+Call Subject::peer_call(std::size_t bytes) {
+  const bool of_nccl = on_device_ && on_device_->nccl;
+  Call call = call_of(of_nccl ? "NCCL" : "native", bytes);  // the buffers' name: not that of the algorithm nccl
+  if (of_nccl) call.nccl = on_device_->nccl.get();
+  if (!of_nccl) call.stream = nullptr;  // MPI returns when it is done
   return call;
 }
 
@@ -115,7 +130,7 @@ Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
 std::string Subject::chosen_algorithm(std::size_t bytes) {
   auto& choices = world_.state().choices;
   choices.fill({});
-  row_.chorus(call_of("auto", bytes));
+  run()(call_of("auto", bytes));
   const auto answer = std::ranges::find_if(choices, [](const auto& choice) { return choice.algorithm != nullptr; });
   return std::string(static_cast<const Algorithm*>(answer->algorithm)->name);
 }
@@ -127,12 +142,17 @@ Point Subject::point_of(std::string_view algorithm, std::size_t bytes) const {
           .ranks = here.ranks,
           .nodes = here.nodes,
           .ranks_per_node = here.largest_node,
-          .bytes = bytes};
+          .bytes = bytes,
+          .device = std::string(device())};
+}
+
+bool Subject::is_right(const Call& call, const AnyRun& run) const {
+  return on_device_ ? validate_on_device(row_, call, run, on_device_->stream) : row_.validate(call, run);
 }
 
 bool Subject::try_out(const Call& call, Point& point) {
   try {
-    point.valid = validate(call, row_.chorus, point, "chorus");
+    point.valid = validate(call, run(), point, "chorus");
   } catch (const Error& error) {
     if (error.code() != ErrorCode::not_supported) throw;
     point.applies = false;
@@ -140,8 +160,8 @@ bool Subject::try_out(const Call& call, Point& point) {
   return point.applies;
 }
 
-bool Subject::validate(const Call& call, const AnyRun& run, const Point& point, const char* side) {
-  const bool right = on_all_ranks(row_.validate(call, run));
+bool Subject::validate(const Call& call, const AnyRun& run, const Point& point, std::string_view side) {
+  const bool right = on_all_ranks(is_right(call, run));
   if (!right) {
     const std::string size = row_.has_size ? fmt::format(" of {} bytes", point.bytes) : "";
     console_.warn(fmt::format("{} {}{}: wrong result of {}", row_.name, point.algorithm, size, side));

@@ -9,6 +9,11 @@
 #include <span>
 #include <string_view>
 
+namespace chorus {
+class DeviceStream;
+class PlainNccl;
+}  // namespace chorus
+
 namespace chorus::bench {
 
 /// One call of a collective, the same for chorus and for MPI: float32, sum, root 0, all ranks of the job.
@@ -17,6 +22,10 @@ struct Call {
   std::span<const float> in;
   std::span<float> out;  ///< of a broadcast: the data
   CollectiveOptions options;
+  /// Where it is given, the buffers are of a device, which the host must not touch, and runs return when the call is in
+  /// the stream; nobody waits for it there but who measures.
+  const DeviceStream* stream = nullptr;
+  const PlainNccl* nccl = nullptr;  ///< for a run of NCCL's own
 };
 
 /// That of every call which has one.
@@ -27,7 +36,7 @@ inline int count_of(std::span<const float> data) { return static_cast<int>(data.
 /// Elements of one block of `data`, which has one for each rank.
 inline int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
 
-/// Carries out a call and returns when its result may be read.
+/// Carries out a call and returns when its result may be read, or, with a stream, when the call is there.
 using Run = void (*)(const Call&);
 /// The same of something that is no row's.
 using AnyRun = std::function<void(const Call&)>;

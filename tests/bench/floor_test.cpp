@@ -94,20 +94,20 @@ TEST(Floor, IsTheLongestOfLinesBytesAndReduction) {
 
 TEST(Floor, IsThatOfTheRankWithMostToDo) {
   const Needs needs = {{.written = 1000}, {.read = 1000}};
-  EXPECT_DOUBLE_EQ(floor_of(needs, speed, Memory::ordinary).us, 1000 / 20.0);
-  EXPECT_DOUBLE_EQ(floor_of({needs.other, needs.root}, speed, Memory::ordinary).us, 1000 / 20.0);
+  EXPECT_DOUBLE_EQ(floor_of(needs, speed, Memory::host).us, 1000 / 20.0);
+  EXPECT_DOUBLE_EQ(floor_of({needs.other, needs.root}, speed, Memory::host).us, 1000 / 20.0);
 }
 
 TEST(Floor, OfOrdinaryMemoryIsByTheFastestWay) {
   const Need need = {.read = 1000, .written = 1000, .copied = 500};
   NodeSpeed node = speed;
-  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::ordinary).us, 1000 / 20.0 + 1000 / 50.0 + 500 / 100.0);
+  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::host).us, 1000 / 20.0 + 1000 / 50.0 + 500 / 100.0);
   node.cached = {.write = 100, .read = 50};
-  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::ordinary).us, 1000 / 50.0 + 1000 / 100.0 + 500 / 100.0);
+  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::host).us, 1000 / 50.0 + 1000 / 100.0 + 500 / 100.0);
   node.system_read = 40;
-  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::ordinary).us, 1000 / 40.0 + 500 / 100.0);
+  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::host).us, 1000 / 40.0 + 500 / 100.0);
   node.system_read = 10;
-  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::ordinary).us, 1000 / 50.0 + 1000 / 100.0 + 500 / 100.0);
+  EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::host).us, 1000 / 50.0 + 1000 / 100.0 + 500 / 100.0);
   EXPECT_DOUBLE_EQ(floor_of({need, need}, node, Memory::registered).us, 1000 / 50.0 + 500 / 100.0);
 }
 
@@ -115,11 +115,11 @@ TEST(Floor, OfReducingWhatTheSystemHasCopiedIsTheSumOfBoth) {
   const Need need = {.read = 1000, .written = 1000, .reduced = 1000};
   NodeSpeed node = speed;
   node.system_read = 40;
-  const Floor copied = floor_of({need, need}, node, Memory::ordinary);
+  const Floor copied = floor_of({need, need}, node, Memory::host);
   EXPECT_DOUBLE_EQ(copied.us, 1000 / 40.0 + 1000 / 200.0);
   EXPECT_EQ(copied.bound, "system");
   node.system_read = 15;
-  const Floor stored = floor_of({need, need}, node, Memory::ordinary);
+  const Floor stored = floor_of({need, need}, node, Memory::host);
   EXPECT_DOUBLE_EQ(stored.us, 1000 / 20.0 + 1000 / 50.0);
   EXPECT_EQ(stored.bound, "bytes");
 }
