@@ -120,7 +120,7 @@ void LatencyTables::measure_times(const Call& call, Point& point) {
 
   subject_.note(samples[0], point);
   if (!options_.compare) return;
-  point.comparison = {.native_us = quartiles(samples[1].us), .ratio = {}, .peer = *options_.compare};
+  point.comparison = {.peer_us = quartiles(samples[1].us), .ratio = {}, .peer = *options_.compare};
   if (world_.rank() == 0) point.comparison->ratio = ratio_of_medians(samples[0].us, samples[1].us);
 }
 

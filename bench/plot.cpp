@@ -32,17 +32,20 @@ Series& series_named(std::vector<Series>& all, const std::string& name) {
   return all.emplace_back(Series{.name = name, .us = {}, .colour = colour});
 }
 
-// Where several algorithms were compared, MPI was measured beside each: the first measurement of a size stands for it.
+// Where several algorithms were compared, the peer was measured beside each: the first measurement of a size stands for
+// it.
 std::vector<Series> series_of(std::span<const Point> points) {
   std::vector<Series> all;
-  Series native = {.name = "MPI", .us = {}, .colour = "#555555", .dashes = "'-'"};
+  Series peer = {.name = {}, .us = {}, .colour = "#555555", .dashes = "'-'"};
   for (const Point& point : points) {
     if (!point.applies || point.bytes == 0) continue;
     const std::string name = point.comparison ? "chorus " + point.algorithm : point.algorithm;
     series_named(all, name).us.emplace(point.bytes, point.us);
-    if (point.comparison) native.us.emplace(point.bytes, point.comparison->native_us);
+    if (!point.comparison) continue;
+    peer.name = name_of(point.comparison->peer);
+    peer.us.emplace(point.bytes, point.comparison->peer_us);
   }
-  if (!native.us.empty()) all.push_back(native);
+  if (!peer.us.empty()) all.push_back(peer);
   return all;
 }
 
@@ -82,6 +85,7 @@ std::string quoted(std::string text) {
 std::string title_of(const Point& point) {
   std::string title = fmt::format("chorus {}, {} rank{}", point.collective, point.ranks, point.ranks == 1 ? "" : "s");
   if (point.nodes > 1) title += fmt::format(" on {} nodes", point.nodes);
+  if (!point.device.empty()) title += fmt::format(", memory of a device ({})", point.device);
   return title;
 }
 

@@ -24,7 +24,8 @@ std::vector<Regret> regrets_of(const Options& options, const Row& row, const Com
                               .algorithm = "each",
                               .ranks = world.size(),
                               .has_size = row.has_size,
-                              .crowded = subject.crowded()}));
+                              .crowded = subject.crowded(),
+                              .device = std::string(subject.device())}));
   std::vector<Regret> regrets;
   for (const std::size_t bytes : subject.sizes()) {
     console.show(fmt::format("{}: {} bytes", row.name, bytes));

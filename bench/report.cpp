@@ -43,7 +43,7 @@ std::string of_peer(const TableForm& form, std::string_view figure) {
 std::vector<Column> comparison_columns(const TableForm& form) {
   std::vector<Column> columns = {
       {"Chorus Median(us)", [](const Point& p) { return precise(p.us.median); }},
-      {of_peer(form, "Median(us)"), [](const Point& p) { return precise(p.comparison->native_us.median); }},
+      {of_peer(form, "Median(us)"), [](const Point& p) { return precise(p.comparison->peer_us.median); }},
       {"Ratio", [](const Point& p) { return precise(p.comparison->ratio.value); }, 12},
       {"Ratio Low", [](const Point& p) { return precise(p.comparison->ratio.low); }, 12},
       {"Ratio High", [](const Point& p) { return precise(p.comparison->ratio.high); }, 12}};
@@ -63,8 +63,8 @@ std::vector<Column> columns_of(const TableForm& form) {
   if (form.full && form.compare) {
     columns.push_back({"Chorus P25(us)", [](const Point& p) { return precise(p.us.p25); }});
     columns.push_back({"Chorus P75(us)", [](const Point& p) { return precise(p.us.p75); }});
-    columns.push_back({of_peer(form, "P25(us)"), [](const Point& p) { return precise(p.comparison->native_us.p25); }});
-    columns.push_back({of_peer(form, "P75(us)"), [](const Point& p) { return precise(p.comparison->native_us.p75); }});
+    columns.push_back({of_peer(form, "P25(us)"), [](const Point& p) { return precise(p.comparison->peer_us.p25); }});
+    columns.push_back({of_peer(form, "P75(us)"), [](const Point& p) { return precise(p.comparison->peer_us.p75); }});
   } else if (form.full) {
     columns.push_back({"P25 Latency(us)", [](const Point& p) { return precise(p.us.p25); }});
     columns.push_back({"P50 Latency(us)", [](const Point& p) { return precise(p.us.median); }});
@@ -164,7 +164,7 @@ std::string json_line(const Point& point, const std::string& note) {
   }
   if (point.comparison) {
     object[point.comparison->peer == Peer::mpi ? "native_median_us" : "nccl_median_us"] =
-        point.comparison->native_us.median;
+        point.comparison->peer_us.median;
     add_estimate(object, "ratio", point.comparison->ratio);
   }
   if (point.chosen) object["chosen"] = *point.chosen;

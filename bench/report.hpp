@@ -16,8 +16,8 @@ namespace chorus::bench {
 
 /// A peer's own collective, measured in turn with chorus.
 struct Comparison {
-  Quartiles native_us;
-  Estimate ratio;  ///< chorus over native
+  Quartiles peer_us;
+  Estimate ratio;  ///< chorus over the peer
   Peer peer = Peer::mpi;
 };
 

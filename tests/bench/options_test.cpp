@@ -50,13 +50,14 @@ TEST(CommandLine, HasTheOsuBenchmarksDefaults) {
 
 TEST(CommandLine, TakesEveryOption) {
   const Options options = parse({"reduce", "-m", "8:1K", "-i", "20", "-x", "0", "-c", "-f", "--compare", "native",
-                                 "--algorithm", "all", "--json", "a.json", "--plot", "a.svg", "--memory", "ordinary"});
+                                 "--algorithm", "all", "--json", "a.json", "--plot", "a.svg", "--memory", "host"});
   EXPECT_EQ(options.sizes.max, 1024U);
   EXPECT_EQ(options.iterations, 20U);
   EXPECT_EQ(options.warmup, 0U);
   EXPECT_TRUE(options.check && options.full && options.compare);
-  EXPECT_FALSE(options.registered);
-  EXPECT_TRUE(parse({"reduce", "--memory", "registered"}).registered);
+  EXPECT_EQ(options.compare, Peer::mpi);
+  EXPECT_EQ(options.memory, Memory::host);
+  EXPECT_EQ(parse({"reduce", "--memory", "registered"}).memory, Memory::registered);
   EXPECT_EQ(options.algorithm, "all");
   EXPECT_EQ(options.json_file, "a.json");
   EXPECT_EQ(options.plot_file, "a.svg");
@@ -128,6 +129,41 @@ TEST(CommandLine, MeasuresTheStrategies) {
   EXPECT_THAT(refusal_of({"strategy"}), HasSubstr("did you mean \"strategies\"?"));
 }
 
+TEST(CommandLine, TakesMemoryOfDevices) {
+  const Options options = parse({"bcast", "--memory", "device", "--algorithm", "staged", "--json", "a.json"});
+  EXPECT_EQ(options.memory, Memory::device);
+  EXPECT_EQ(options.algorithm, "staged");
+  EXPECT_FALSE(options.compare);
+  EXPECT_EQ(parse({"all", "--memory", "device"}).rows.size(), 13U);
+  EXPECT_EQ(parse({"regret", "--memory", "device"}).rows.size(), 13U);
+  EXPECT_EQ(parse({"all", "--memory", "device", "--compare", "nccl"}).rows.size(), 8U);
+  EXPECT_EQ(parse({"gather", "--memory", "device", "--compare", "nccl"}).compare, Peer::nccl);
+  EXPECT_EQ(parse({"gatherv", "--memory", "device", "--compare", "native"}).compare, Peer::mpi);
+}
+
+TEST(CommandLine, RefusesWhatMemoryOfDevicesHasNot) {
+  EXPECT_THAT(refusal_of({"scan", "--memory", "device"}),
+              HasSubstr("--memory device: scan takes memory of the host alone; name one of bcast, reduce, "));
+  EXPECT_THAT(refusal_of({"barrier", "--memory", "device"}), HasSubstr("barrier takes memory of the host alone"));
+  EXPECT_THAT(refusal_of({"floor", "bcast", "--memory", "device"}), HasSubstr("leave out --memory device"));
+  EXPECT_THAT(refusal_of({"overlap", "--memory", "device"}), HasSubstr("leave out --memory device"));
+  EXPECT_EQ(refusal_of({"allreduce", "--memory", "device", "--algorithm", "ring"}),
+            "--algorithm ring is for memory of the host; with --memory device there are nccl, staged");
+  EXPECT_EQ(refusal_of({"allreduce", "--algorithm", "staged"}),
+            "--algorithm staged is for memory of GPUs: add --memory device");
+  EXPECT_THAT(refusal_of({"allreduce", "--memory", "device", "--algorithm", "stage"}),
+              HasSubstr("did you mean \"staged\"?"));
+  EXPECT_THAT(refusal_of({"allreduce", "--memory", "gpu"}), HasSubstr("gpu"));
+}
+
+TEST(CommandLine, ComparesWithNcclOnMemoryOfDevicesAlone) {
+  EXPECT_EQ(refusal_of({"allreduce", "--compare", "nccl"}), "--compare nccl is of memory of GPUs: add --memory device");
+  EXPECT_THAT(
+      refusal_of({"allgatherv", "--memory", "device", "--compare", "nccl"}),
+      HasSubstr("--compare nccl: NCCL has no allgatherv, whose blocks may differ in length; name one of bcast"));
+  EXPECT_THAT(refusal_of({"overlap", "bcast", "--compare", "nccl"}), HasSubstr("nccl"));
+}
+
 TEST(CommandLine, ListsEveryCollectiveWithItsAlgorithms) {
   std::string text;
   ASSERT_FALSE(parse({"list"}, text));
@@ -157,7 +193,7 @@ TEST(CommandLine, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal_of({"allreduce", "-i", "0"}), "-i must be at least 1, not 0");
   EXPECT_EQ(refusal_of({"allreduce", "-x", "-1"}), "-x must be at least 0, not -1");
   EXPECT_THAT(refusal_of({"allreduce", "-i", "ten"}), HasSubstr("ten"));
-  EXPECT_THAT(refusal_of({"allreduce", "--compare", "nccl"}), HasSubstr("nccl"));
+  EXPECT_THAT(refusal_of({"allreduce", "--compare", "gloo"}), HasSubstr("gloo"));
   EXPECT_EQ(refusal_of({"allreduce", "-i", "99999999999999999999"}), "-i must be at most 1000000000");
   EXPECT_THAT(refusal_of({"list", "-m", "8:4"}), HasSubstr("-m: the smallest size"));
   EXPECT_THAT(refusal_of({"barrier", "--plot", "a.svg"}), HasSubstr("barrier has no size"));

@@ -47,7 +47,7 @@ TEST(PlotScript, HasTheNodesInItsTitleWhereThereAreSeveral) {
 TEST(PlotScript, DrawsMpiOnceInAComparison) {
   std::vector<Point> points = {at("ring", 4, 2), at("line", 4, 3), at("line", 8, 3)};
   points[0].applies = false;
-  for (Point& point : points) point.comparison = {.native_us = {.p25 = 5, .median = 6, .p75 = 7}, .ratio = {}};
+  for (Point& point : points) point.comparison = {.peer_us = {.p25 = 5, .median = 6, .p75 = 7}, .ratio = {}};
   const std::string script = plot_script(points, "out.svg");
   EXPECT_THAT(script, HasSubstr("title 'chorus line'"));
   EXPECT_THAT(script, Not(HasSubstr("title 'chorus ring'")));

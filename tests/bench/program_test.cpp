@@ -1,76 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs chorus-bench under mpirun and reads its pipes and files. MPIRUN and BENCH_PROGRAM say where the programs are.
+#include "bench_program.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
+namespace chorus::bench {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-std::string contents(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-struct Outcome {
-  int exit_code = -1;
-  std::string output;
-  std::string errors;
-};
-
-class Program : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "chorus-bench-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
-
-  /// `prefix` stands between mpirun and the program.
-  Outcome run(int ranks, const std::string& arguments, const std::string& prefix = "") const {
-    const std::string command =
-        fmt::format("timeout -k 5 60 {} -n {} {} {} {} >{} 2>{}", std::getenv("MPIRUN"), ranks, prefix,
-                    std::getenv("BENCH_PROGRAM"), arguments, path("output"), path("errors"));
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(path("output")), contents(path("errors"))};
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
-/// Numbers with a decimal point, however wide, become one mark; sizes and counts stay. The note that a small machine
-/// calls for is left out.
-std::string blanked(const std::string& text) {
-  const std::string without_note = std::regex_replace(text, std::regex("# Note: [^\n]*\n"), "");
-  const std::string without_times = std::regex_replace(without_note, std::regex(" +[0-9]+\\.[0-9]+"), " #");
-  return std::regex_replace(without_times, std::regex(" v[0-9.]+\n"), " vN\n");
-}
-
-std::vector<nlohmann::json> objects(const std::string& text) {
-  std::vector<nlohmann::json> all;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
-  return all;
-}
 
 TEST_F(Program, PrintsTheOsuFormatOnceAndNothingElse) {
   const Outcome outcome = run(2, "allreduce -m 4:16 -i 20 -c -f");
@@ -257,18 +202,6 @@ TEST_F(Program, MeasuresWithoutGnuplotAndSaysWhatToInstall) {
   EXPECT_FALSE(std::filesystem::exists(path("out.svg")));
 }
 
-/// Nothing but one line that names the program once.
-void expect_refused(const Outcome& outcome, const std::string& what) {
-  EXPECT_EQ(outcome.exit_code, 2) << what << ": " << outcome.errors;
-  EXPECT_EQ(outcome.output, "") << what;
-  EXPECT_THAT(outcome.errors, Not(HasSubstr("chorus: "))) << what;
-  const std::regex said("chorus-bench: [^\n]*\n");
-  EXPECT_EQ(
-      std::distance(std::sregex_iterator(outcome.errors.begin(), outcome.errors.end(), said), std::sregex_iterator()),
-      1)
-      << what << ": " << outcome.errors;
-}
-
 TEST_F(Program, RefusesOnEveryRankWithOneLine) {
   for (const char* arguments :
        {"alreduce", "allreduce -m 8:4", "allreduce -i 0", "allreduce --algorithm rign",
@@ -321,4 +254,12 @@ TEST_F(Program, LeavesOutTheSizesToWhichTheAlgorithmDoesNotApply) {
   EXPECT_THAT(outcome.output, testing::ContainsRegex("\n1024 +n/a\n"));
 }
 
+TEST_F(Program, RefusesMemoryOfDevicesThatAreNotThere) {
+  const Outcome outcome = run(2, "allreduce --memory device", "env CHORUS_CUDA_LIBRARY=/nonexistent.so");
+  expect_refused(outcome, "no driver");
+  EXPECT_THAT(outcome.errors, HasSubstr("chorus-bench: --memory device: rank 0: "));
+  EXPECT_THAT(outcome.errors, testing::AnyOf(HasSubstr("without CUDA"), HasSubstr("/nonexistent.so cannot be loaded")));
+}
+
 }  // namespace
+}  // namespace chorus::bench

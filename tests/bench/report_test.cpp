@@ -29,7 +29,7 @@ Point a_point() {
 
 Point compared() {
   Point point = a_point();
-  point.comparison = {.native_us = {.p25 = 2, .median = 2.125, .p75 = 2.5},
+  point.comparison = {.peer_us = {.p25 = 2, .median = 2.125, .p75 = 2.5},
                       .ratio = {.value = 0.5, .low = 0.45, .high = 0.55}};
   return point;
 }
@@ -92,6 +92,39 @@ TEST(Text, OfAComparisonHasTheRatioAndItsInterval) {
             "1024                   1.062             2.125       0.500       0.450       0.550\n");
 }
 
+Point beside_nccl() {
+  Point point = compared();
+  point.device = "GPU X";
+  point.comparison->peer = Peer::nccl;
+  return point;
+}
+
+TEST(Text, OfADeviceHasTheBusBandwidthAndNamesIt) {
+  const TableForm form = {.title = "Reduce", .algorithm = "staged", .ranks = 4, .device = "GPU X"};
+  EXPECT_EQ(without_title(heading(form)),
+            "# Datatype: MPI_FLOAT.\n"
+            "# Ranks: 4. Algorithm: staged.\n"
+            "# Memory: device (GPU X).\n"
+            "# Size       Avg Latency(us)  Bus BW(GB/s)\n");
+  EXPECT_EQ(line(form, a_point()), "1024                   12.35          1.45\n");
+}
+
+TEST(Text, OfAComparisonWithNcclNamesIt) {
+  const TableForm form = {.title = "Allreduce",
+                          .algorithm = "nccl",
+                          .ranks = 4,
+                          .full = true,
+                          .compare = true,
+                          .peer = Peer::nccl,
+                          .device = "GPU X"};
+  const std::string text = heading(form);
+  EXPECT_NE(text.find("\n# Ratio: chorus/NCCL, medians"), std::string::npos);
+  EXPECT_NE(text.find("   NCCL Median(us)  "), std::string::npos);
+  EXPECT_NE(text.find("     NCCL P25(us)      NCCL P75(us)\n"), std::string::npos);
+  EXPECT_EQ(text.find("MPI Median"), std::string::npos);
+  EXPECT_EQ(summary(std::vector{beside_nccl()}), "# Geometric mean of the ratios (chorus/NCCL): 0.500\n");
+}
+
 TEST(Summary, IsTheGeometricMeanOfWhatWasCompared) {
   Point slower = compared();
   slower.comparison->ratio.value = 2;
@@ -126,6 +159,16 @@ TEST(Json, IsOneObjectOnALine) {
   EXPECT_FALSE(nlohmann::json::parse(json_line(a_point())).contains("ratio"));
   EXPECT_FALSE(nlohmann::json::parse(json_line(a_point())).contains("note"));
   EXPECT_EQ(nlohmann::json::parse(json_line(a_point(), "2 cores")).at("note"), "2 cores");
+}
+
+TEST(Json, OfMemoryOfADeviceSaysSo) {
+  const nlohmann::json object = nlohmann::json::parse(json_line(beside_nccl()));
+  EXPECT_EQ(object.at("memory"), "device");
+  EXPECT_EQ(object.at("device"), "GPU X");
+  EXPECT_EQ(object.at("nccl_median_us"), 2.125);
+  EXPECT_EQ(object.at("ratio"), 0.5);
+  EXPECT_FALSE(object.contains("native_median_us"));
+  EXPECT_FALSE(nlohmann::json::parse(json_line(a_point())).contains("memory"));
 }
 
 }  // namespace
