@@ -31,6 +31,7 @@ Cuda load() {
   library.find(cuda.mem_free_host, "cuMemFreeHost");
   library.find(cuda.mem_alloc_async, "cuMemAllocAsync");
   library.find(cuda.mem_free_async, "cuMemFreeAsync");
+  library.find(cuda.memcpy, "cuMemcpy");
   library.find(cuda.memcpy_device_to_device_async, "cuMemcpyDtoDAsync_v2");
   library.find(cuda.memcpy_2d_async, "cuMemcpy2DAsync_v2");
   library.find(cuda.stream_create, "cuStreamCreate");

@@ -21,6 +21,7 @@ struct Cuda {
   decltype(&cuMemFreeHost) mem_free_host = nullptr;
   decltype(&cuMemAllocAsync) mem_alloc_async = nullptr;
   decltype(&cuMemFreeAsync) mem_free_async = nullptr;
+  decltype(&cuMemcpy) memcpy = nullptr;
   decltype(&cuMemcpyDtoDAsync) memcpy_device_to_device_async = nullptr;
   decltype(&cuMemcpy2DAsync) memcpy_2d_async = nullptr;
   decltype(&cuStreamCreate) stream_create = nullptr;

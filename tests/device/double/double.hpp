@@ -65,11 +65,11 @@ struct Leaks {
 };
 [[nodiscard]] Leaks leaks();
 
-/// How many devices there are, 1 to 16, or 0, of which cuInit complains. At first 8, or as CHORUS_DOUBLE_DEVICES says.
+/// How many devices there are, 1 to 16, or 0, of which cuInit complains. At first 8, or as DEVICE_DOUBLE_DEVICES says.
 void set_device_count(int count);
 /// CUDA's version as cuDriverGetVersion says it. At first CUDA_VERSION.
 void set_driver_version(int version);
-/// How long each operation of a stream rests before it takes effect. At first 200 us, or as CHORUS_DOUBLE_DELAY_US
+/// How long each operation of a stream rests before it takes effect. At first 200 us, or as DEVICE_DOUBLE_DELAY_US
 /// says.
 void set_delay(std::chrono::microseconds delay);
 /// Until the next cuInit, functions refuse as before the first.

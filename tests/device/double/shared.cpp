@@ -38,8 +38,8 @@ std::condition_variable& changed() noexcept {
 Settings& settings() {
   static auto& all = *[] {
     auto* const made = new Settings;
-    made->devices = number("CHORUS_DOUBLE_DEVICES", 8);
-    made->delay = std::chrono::microseconds(number("CHORUS_DOUBLE_DELAY_US", 200));
+    made->devices = number("DEVICE_DOUBLE_DEVICES", 8);
+    made->delay = std::chrono::microseconds(number("DEVICE_DOUBLE_DELAY_US", 200));
     made->driver_version = CUDA_VERSION;
     return made;
   }();
@@ -48,8 +48,8 @@ Settings& settings() {
 
 void restore_settings() {
   Settings& all = settings();
-  all.devices = number("CHORUS_DOUBLE_DEVICES", 8);
-  all.delay = std::chrono::microseconds(number("CHORUS_DOUBLE_DELAY_US", 200));
+  all.devices = number("DEVICE_DOUBLE_DEVICES", 8);
+  all.delay = std::chrono::microseconds(number("DEVICE_DOUBLE_DELAY_US", 200));
   all.driver_version = CUDA_VERSION;
   ++all.era;
 }
