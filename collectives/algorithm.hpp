@@ -105,9 +105,11 @@ struct Arguments {
   /// Where blocks differ in length (sections.hpp): what goes to each rank and comes from it; elsewhere empty.
   std::span<const Section> in_sections = {};
   std::span<const Section> out_sections = {};
-  std::string (*purpose)(std::uint32_t) = nullptr;  ///< CallPurpose::text, for messages
-  const LinkModel* links = nullptr;                 ///< as in Problem
-  void* stream = nullptr;                           ///< of a call on device memory
+  std::string (*purpose)(std::uint32_t) = nullptr;                   ///< CallPurpose::text, for messages
+  const LinkModel* links = nullptr;                                  ///< as in Problem
+  void* stream = nullptr;                                            ///< of a call on device memory
+  void (*multiply)(const void*, std::byte*, std::size_t) = nullptr;  ///< of such a call, as in detail::Operation
+  const void* factor = nullptr;                                      ///< for `multiply`
 };
 
 /// A block of `in`, which has one for each rank.

@@ -210,6 +210,8 @@ Arguments arguments_of(const CommunicatorState& state, Collective collective, co
   Arguments arguments = arguments_of(state, collective, buffers, count, root);
   arguments.join = operation.join;
   arguments.function = operation.function;
+  arguments.multiply = operation.multiply;
+  arguments.factor = operation.factor;
   arguments.call.op = operation.join == nullptr ? operation.op
                       : operation.commutative   ? commutative_function
                                                 : ordered_function;

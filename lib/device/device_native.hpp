@@ -34,8 +34,9 @@ class DeviceNative {
 
   /// True where the vendor can carry out `call`.
   [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
-  /// Puts it into `stream`; to be followed by Queued.
-  virtual void queue(const Call& call, const Native::Buffers& buffers, void* stream) = 0;
+  /// Puts it into `stream`; to be followed by Queued. `factor`: an element that those of a sum are multiplied by
+  /// before, or null.
+  virtual void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) = 0;
   /// True where nothing is left to be done by the host. Throws Error{transport} where the vendor has failed, maybe in a
   /// call that is in its stream.
   [[nodiscard]] virtual bool is_ready() = 0;

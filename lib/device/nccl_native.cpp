@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/nccl_native.hpp"
 
+#include "base/names.hpp"
 #include "device/cuda.hpp"
 #include "device/nccl.hpp"
 #include "device/nccl_types.hpp"
@@ -38,7 +39,7 @@ class NcclNative final : public DeviceNative {
   }
 
   [[nodiscard]] bool supports(const Call& call) const noexcept override { return nccl_supports(call); }
-  void queue(const Call& call, const Native::Buffers& buffers, void* stream) override;
+  void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) override;
   [[nodiscard]] bool is_ready() override;
   void abandon() noexcept final {
     if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
@@ -55,8 +56,11 @@ class NcclNative final : public DeviceNative {
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
   /// To each rank its section, whose lengths may differ.
-  void reduce_sections(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
-  void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
+  void reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
+  void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
+  /// The collectives that join numbers, by `op`.
+  void reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
+  void move(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
   /// Calls `parts`, which makes calls for NCCL and tells the first that fails, as one.
   template <class Parts>
   void in_one(const Parts& parts) const;
@@ -122,7 +126,8 @@ void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUst
   });
 }
 
-void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op,
+                                 CUstream stream) const {
   const Section& own = buffers.in_sections[static_cast<std::size_t>(rank_)];
   std::byte* out = buffers.out;
   std::optional<StreamScratch> result;  // in place the result would overwrite what other ranks are still to get
@@ -132,7 +137,7 @@ void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffer
       const Section& section = buffers.in_sections[static_cast<std::size_t>(root)];
       if (section.bytes == 0) continue;
       const ncclResult_t result = nccl_.reduce(buffers.in + section.offset, out, section.bytes / call.element_bytes(),
-                                               nccl_type(call.type), nccl_op(call.op), root, comm_, stream);
+                                               nccl_type(call.type), op, root, comm_, stream);
       if (result != ncclSuccess && result != ncclInProgress) return result;
     }
     return ncclSuccess;
@@ -140,38 +145,56 @@ void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffer
   if (result) result->copy_to(buffers.out);
 }
 
-void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op,
+                                       CUstream stream) const {
   const bool in_place = buffers.in == buffers.out;
   const std::size_t place = in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0;  // where NCCL puts it
   std::byte* const out = buffers.out + place;
-  check(nccl_.reduce_scatter(buffers.in, out, call.count, nccl_type(call.type), nccl_op(call.op), comm_, stream));
+  check(nccl_.reduce_scatter(buffers.in, out, call.count, nccl_type(call.type), op, comm_, stream));
   if (place > 0) copy_in_stream(buffers.out, out, call.bytes(), stream);
 }
 
-void NcclNative::queue(const Call& call, const Native::Buffers& buffers, void* opaque) {
-  const CurrentContext current(context_);
-  auto* const stream = static_cast<CUstream>(opaque);
-  const bool in_place = buffers.in == buffers.out;
-  const std::size_t own = static_cast<std::size_t>(rank_) * call.bytes();
+void NcclNative::reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const {
+  const ncclDataType_t type = nccl_type(call.type);
   switch (call.collective) {
     case Collective::allreduce:
-      return check(
-          nccl_.all_reduce(buffers.in, buffers.out, call.count, nccl_type(call.type), nccl_op(call.op), comm_, stream));
+      return check(nccl_.all_reduce(buffers.in, buffers.out, call.count, type, op, comm_, stream));
     case Collective::reduce:
-      return check(nccl_.reduce(buffers.in, buffers.out, call.count, nccl_type(call.type), nccl_op(call.op), call.root,
-                                comm_, stream));
-    case Collective::bcast:
-      return check(nccl_.broadcast(buffers.in, buffers.out, call.bytes(), ncclUint8, call.root, comm_, stream));
-    case Collective::allgather:
-      return check(nccl_.all_gather(in_place ? buffers.in + own : buffers.in, buffers.out, call.bytes(), ncclUint8,
-                                    comm_, stream));
+      return check(nccl_.reduce(buffers.in, buffers.out, call.count, type, op, call.root, comm_, stream));
     case Collective::reduce_scatter_block:
-      return reduce_scatter_blocks(call, buffers, stream);
-    case Collective::reduce_scatter:
-      return reduce_sections(call, buffers, stream);
+      return reduce_scatter_blocks(call, buffers, op, stream);
     default:
-      return exchange(call, buffers, stream);
+      return reduce_sections(call, buffers, op, stream);
   }
+}
+
+void NcclNative::move(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+  if (call.collective == Collective::bcast) {
+    return check(nccl_.broadcast(buffers.in, buffers.out, call.bytes(), ncclUint8, call.root, comm_, stream));
+  }
+  if (call.collective == Collective::allgather) {
+    const bool in_place = buffers.in == buffers.out;
+    const std::byte* const own = buffers.in + (in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0);
+    return check(nccl_.all_gather(own, buffers.out, call.bytes(), ncclUint8, comm_, stream));
+  }
+  exchange(call, buffers, stream);
+}
+
+void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* opaque) {
+  const CurrentContext current(context_);
+  auto* const stream = static_cast<CUstream>(opaque);
+  if (!has_op(call.collective)) return move(call, buffers, stream);
+  if (factor == nullptr) return reduce(call, buffers, nccl_op(call.op), stream);
+  ncclRedOp_t op{};
+  check(nccl_.red_op_create_pre_mul_sum(&op, const_cast<void*>(factor), nccl_type(call.type), ncclScalarHostImmediate,
+                                        comm_));
+  try {
+    reduce(call, buffers, op, stream);
+  } catch (...) {
+    nccl_.red_op_destroy(op, comm_);
+    throw;
+  }
+  check(nccl_.red_op_destroy(op, comm_));
 }
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
