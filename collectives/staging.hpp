@@ -27,7 +27,7 @@ class Staging {
   [[nodiscard]] int steps() const noexcept { return steps_; }
   /// Starts the copy of what this rank gives in a segment to the host; does nothing where it gives nothing.
   void fetch(int step);
-  /// The call on the host for a segment.
+  /// The call on the host for a segment, which is there; its numbers are multiplied where that is asked for. Once.
   [[nodiscard]] Arguments on_host(int step) const;
   /// Starts the copy of what this rank gets to the device.
   void store(int step);

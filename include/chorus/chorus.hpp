@@ -24,6 +24,7 @@
 #include <chorus/gatherv.hpp>               // IWYU pragma: export
 #include <chorus/memory.hpp>                // IWYU pragma: export
 #include <chorus/options.hpp>               // IWYU pragma: export
+#include <chorus/premultiplied_sum.hpp>     // IWYU pragma: export
 #include <chorus/reduce.hpp>                // IWYU pragma: export
 #include <chorus/reduce_function.hpp>       // IWYU pragma: export
 #include <chorus/reduce_local.hpp>          // IWYU pragma: export

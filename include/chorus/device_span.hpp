@@ -12,7 +12,7 @@
 // holds for all of these calls:
 //
 // Shapes   as on memory of the host, with the same in-place rules; a DeviceSpan has no begin(), so that the two cannot
-//          be taken for one another. The reductions take a ReduceOp, and no function.
+//          be taken for one another. The reductions take a ReduceOp or a PremultipliedSum, and no function.
 // Memory   of one device for all calls of a rank on a communicator and on those made of it afterwards (for another
 //          device: Communicator::dup before the first of them), from cudaMalloc, cudaMallocAsync or cuMemAlloc;
 //          managed memory, too. It must not be freed before the call is over in its stream.

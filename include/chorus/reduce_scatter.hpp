@@ -8,6 +8,7 @@
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
+#include <chorus/premultiplied_sum.hpp>
 #include <chorus/reduce_function.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
@@ -56,18 +57,18 @@ void reduce_scatter(const Communicator& comm, InOut&& inout, std::span<const std
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
-template <class In, class Out>
-requires DeviceSpans<In, Out> && Reduces<ReduceOp, Out>
+template <class In, class Out, class Op>
+requires DeviceSpans<In, Out> && DeviceReduces<Op, Out>
 void reduce_scatter(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out,
-                    std::span<const std::size_t> counts, ReduceOp op, Stream stream,
+                    std::span<const std::size_t> counts, const Op& op, Stream stream,
                     const CollectiveOptions& options = {}) {
   detail::reduce_scatter(comm, detail::buffers(in, out, stream), counts, detail::operation<Out>(op), options);
 }
 
 /// The same in place.
-template <class T>
-requires Reduces<ReduceOp, T>
-void reduce_scatter(const Communicator& comm, DeviceSpan<T> inout, std::span<const std::size_t> counts, ReduceOp op,
+template <class T, class Op>
+requires DeviceReduces<Op, T>
+void reduce_scatter(const Communicator& comm, DeviceSpan<T> inout, std::span<const std::size_t> counts, const Op& op,
                     Stream stream, const CollectiveOptions& options = {}) {
   reduce_scatter(comm, inout, inout, counts, op, stream, options);
 }

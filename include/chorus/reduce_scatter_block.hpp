@@ -8,6 +8,7 @@
 #include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/options.hpp>
+#include <chorus/premultiplied_sum.hpp>
 #include <chorus/reduce_function.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
@@ -49,17 +50,17 @@ void reduce_scatter_block(const Communicator& comm, InOut&& inout, const Op& op,
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).
-template <class In, class Out>
-requires DeviceSpans<In, Out> && Reduces<ReduceOp, Out>
-void reduce_scatter_block(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, ReduceOp op, Stream stream,
+template <class In, class Out, class Op>
+requires DeviceSpans<In, Out> && DeviceReduces<Op, Out>
+void reduce_scatter_block(const Communicator& comm, DeviceSpan<In> in, DeviceSpan<Out> out, const Op& op, Stream stream,
                           const CollectiveOptions& options = {}) {
   detail::reduce_scatter_block(comm, detail::buffers(in, out, stream), detail::operation<Out>(op), options);
 }
 
 /// The same in place.
-template <class T>
-requires Reduces<ReduceOp, T>
-void reduce_scatter_block(const Communicator& comm, DeviceSpan<T> inout, ReduceOp op, Stream stream,
+template <class T, class Op>
+requires DeviceReduces<Op, T>
+void reduce_scatter_block(const Communicator& comm, DeviceSpan<T> inout, const Op& op, Stream stream,
                           const CollectiveOptions& options = {}) {
   reduce_scatter_block(comm, inout, inout, op, stream, options);
 }

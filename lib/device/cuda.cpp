@@ -36,6 +36,7 @@ Cuda load() {
   library.find(cuda.mem_free, "cuMemFree_v2");
   library.find(cuda.mem_alloc_async, "cuMemAllocAsync");
   library.find(cuda.mem_free_async, "cuMemFreeAsync");
+  library.find(cuda.memcpy, "cuMemcpy");
   library.find(cuda.memcpy_host_to_device_async, "cuMemcpyHtoDAsync_v2");
   library.find(cuda.memcpy_device_to_host_async, "cuMemcpyDtoHAsync_v2");
   library.find(cuda.memcpy_device_to_device_async, "cuMemcpyDtoDAsync_v2");

@@ -26,6 +26,7 @@ struct Cuda {
   decltype(&cuMemFree) mem_free = nullptr;
   decltype(&cuMemAllocAsync) mem_alloc_async = nullptr;
   decltype(&cuMemFreeAsync) mem_free_async = nullptr;
+  decltype(&cuMemcpy) memcpy = nullptr;
   decltype(&cuMemcpyHtoDAsync) memcpy_host_to_device_async = nullptr;
   decltype(&cuMemcpyDtoHAsync) memcpy_device_to_host_async = nullptr;
   decltype(&cuMemcpyDtoDAsync) memcpy_device_to_device_async = nullptr;

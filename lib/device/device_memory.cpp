@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 
 namespace chorus {
 
@@ -26,7 +28,8 @@ MemoryPlace place_of(const void* address) {
 
 void look_for_cuda() noexcept {
   if (process_uses_cuda.load(std::memory_order_relaxed)) return;
-  void* const loaded = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  const char* const named = std::getenv("CHORUS_CUDA_LIBRARY");
+  void* const loaded = dlopen(named != nullptr ? named : "libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (loaded == nullptr) return;
   process_uses_cuda.store(true, std::memory_order_relaxed);
   dlclose(loaded);
@@ -35,6 +38,14 @@ void look_for_cuda() noexcept {
 int current_device() {
   CUdevice device = 0;
   return cuda().ctx_get_device(&device) == CUDA_SUCCESS ? device : 0;
+}
+
+void copy_anywhere(void* out, const void* in, std::size_t bytes) {
+  if (bytes == 0) return;
+  const int device = place_of(out).device >= 0 ? place_of(out).device : place_of(in).device;
+  const CurrentContext current(context_of(std::max(device, 0)));
+  cuda().check(cuda().memcpy(reinterpret_cast<CUdeviceptr>(out), reinterpret_cast<CUdeviceptr>(in), bytes),
+               "copy to or from the device");
 }
 
 bool is_device_only(const void* address) noexcept try {

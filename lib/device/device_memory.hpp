@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 namespace chorus {
 
@@ -27,5 +28,13 @@ void look_for_cuda() noexcept;
 
 /// True where only a device may read `address`. False where nothing is known about it.
 [[nodiscard]] bool is_device_only(const void* address) noexcept;
+/// The same, at no cost in a process that has nothing to do with CUDA.
+[[nodiscard]] inline bool on_device(const void* address) noexcept {
+  return process_uses_cuda.load(std::memory_order_relaxed) && is_device_only(address);
+}
+
+/// Copies `bytes`, wherever each of the two lies, and waits for it. They do not overlap.
+/// Throws Error{transport} where the driver cannot.
+void copy_anywhere(void* out, const void* in, std::size_t bytes);
 
 }  // namespace chorus

@@ -5,6 +5,7 @@
 #include "task/operation.hpp"
 #include "transport/native.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,13 +35,18 @@ class DeviceNative {
 
   /// True where the vendor can carry out `call`.
   [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
-  /// Puts it into `stream`; to be followed by Queued.
-  virtual void queue(const Call& call, const Native::Buffers& buffers, void* stream) = 0;
+  /// Puts it into `stream`; to be followed by Queued. `factor`: an element that those of a sum are multiplied by
+  /// before, or null.
+  virtual void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) = 0;
   /// True where nothing is left to be done by the host. Throws Error{transport} where the vendor has failed, maybe in a
   /// call that is in its stream.
   [[nodiscard]] virtual bool is_ready() = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
+  /// From here on a thread of the process ends what is under way where a call is not over after `limit` in its stream,
+  /// or NCCL has failed: for those who wait for the stream by themselves. The next call then throws Error{timeout} or
+  /// Error{transport}.
+  virtual void watch(std::chrono::nanoseconds limit) = 0;
   /// That of the ranks that give the same color, in the order of `key`; none where this rank gives no color. Every rank
   /// calls; to be followed by Queued of this one and of the new one.
   [[nodiscard]] virtual std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) = 0;

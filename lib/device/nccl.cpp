@@ -33,6 +33,8 @@ Nccl load() {
   library.find(nccl.reduce, "ncclReduce");
   library.find(nccl.all_gather, "ncclAllGather");
   library.find(nccl.reduce_scatter, "ncclReduceScatter");
+  library.find(nccl.red_op_create_pre_mul_sum, "ncclRedOpCreatePreMulSum");
+  library.find(nccl.red_op_destroy, "ncclRedOpDestroy");
   library.find(nccl.send, "ncclSend");
   library.find(nccl.recv, "ncclRecv");
   library.find(nccl.group_start, "ncclGroupStart");

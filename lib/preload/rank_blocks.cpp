@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload/rank_blocks.hpp"
 
-#include "preload/handles.hpp"
-
 #include <chorus/alltoallv.hpp>
 #include <chorus/alltoallw.hpp>
 #include <chorus/error.hpp>
@@ -18,7 +16,7 @@ namespace chorus::preload {
 RankBlocks::RankBlocks(std::vector<Block> blocks, MPI_Comm comm, bool apart) : blocks_(std::move(blocks)), comm_(comm) {
   std::size_t all = 0;
   for (const Block& block : blocks_) all += block.bytes;
-  const auto needs_packing = [](const Block& block) { return block.bytes > 0 && !is_plain(block.type); };
+  const auto needs_packing = [](const Block& block) { return block.bytes > 0 && is_staged(block.place, block.type); };
   if (apart || std::ranges::any_of(blocks_, needs_packing)) packed_ = std::make_unique_for_overwrite<std::byte[]>(all);
   spans_.reserve(blocks_.size());
   std::byte* next = packed_.get();

@@ -201,6 +201,8 @@ void OfferedReduction::stage() {
   const bool in_place = buffers_.in == buffers_.out;
   const bool has_gaps = call_.type == DataType::opaque && extent(1, type_).bytes != call_.opaque_bytes;
   if (!has_gaps || is_pair(type_)) {  // a pair is a struct of C, whose gaps hold nothing
+    const bool elsewhere = on_device(buffers_.in) || on_device(buffers_.out);
+    if (elsewhere) return stage_bytes();
     if (in_place || !overlap(buffers_)) return;
     const std::size_t in_bytes = buffers_.in_count * buffers_.element_bytes;
     in_ = std::make_unique_for_overwrite<std::byte[]>(in_bytes);
@@ -214,7 +216,19 @@ void OfferedReduction::stage() {
   buffers_.out = out_ ? out_.get() : in_.get();
 }
 
+void OfferedReduction::stage_bytes() {
+  const bool in_place = buffers_.in == buffers_.out;
+  const std::size_t in_bytes = buffers_.in_count * buffers_.element_bytes;
+  in_ = std::make_unique_for_overwrite<std::byte[]>(in_bytes);
+  copy_anywhere(in_.get(), buffers_.in, in_bytes);
+  if (!in_place) out_ = std::make_unique_for_overwrite<std::byte[]>(buffers_.out_count * buffers_.element_bytes);
+  buffers_.in = in_.get();
+  buffers_.out = out_ ? out_.get() : in_.get();
+  bytes_alone_ = true;
+}
+
 void OfferedReduction::deliver_staged() const {
+  if (bytes_alone_) return copy_anywhere(result_, buffers_.out, buffers_.out_count * buffers_.element_bytes);
   copy_elements(buffers_.out, result_, buffers_.out_count, type_, comm_);
 }
 

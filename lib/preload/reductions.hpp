@@ -38,7 +38,10 @@ class OfferedReduction {
   /// `buffers`: those of the program.
   OfferedReduction(const Call& call, const detail::Buffers& buffers, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
       : call_(call), buffers_(buffers), type_(type), op_(op), comm_(comm), result_(buffers.out) {
-    if (call.type == DataType::opaque || (buffers.in != buffers.out && overlap(buffers))) stage();
+    if (call.type == DataType::opaque || on_device(buffers.in) || on_device(buffers.out) ||
+        (buffers.in != buffers.out && overlap(buffers))) {
+      stage();
+    }
   }
   OfferedReduction(const OfferedReduction&) = delete;
   OfferedReduction& operator=(const OfferedReduction&) = delete;
@@ -59,6 +62,8 @@ class OfferedReduction {
                             buffers.out_count * buffers.element_bytes);
   }
   void stage();
+  /// In memory of the host, as they lie there, where they are in that of a GPU.
+  void stage_bytes();
   void deliver_staged() const;
   static void join(const void* self, std::byte* out, const std::byte* left, const std::byte* right, std::size_t count);
   void join_some(std::byte* out, const std::byte* left, const std::byte* right, std::size_t count) const;
@@ -68,7 +73,8 @@ class OfferedReduction {
   MPI_Datatype type_;
   MPI_Op op_;
   MPI_Comm comm_;
-  void* result_;  // in the program's memory
+  void* result_;              // in the program's memory
+  bool bytes_alone_ = false;  // were staged: nothing is to be packed
   std::unique_ptr<std::byte[]> in_;
   std::unique_ptr<std::byte[]> out_;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload/staging.hpp"
 
-#include "preload/handles.hpp"
-
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -46,6 +44,7 @@ Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept {
 
 void pack(const Block& block, std::byte* packed, MPI_Comm comm) {
   if (is_plain(block.type)) {
+    if (on_device(block.place)) return copy_anywhere(packed, block.place, block.bytes);
     if (block.bytes > 0) std::memmove(packed, block.place, block.bytes);
     return;
   }
@@ -57,6 +56,7 @@ void pack(const Block& block, std::byte* packed, MPI_Comm comm) {
 
 void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
   if (is_plain(block.type)) {
+    if (on_device(block.place)) return copy_anywhere(block.place, packed, block.bytes);
     if (block.bytes > 0) std::memmove(block.place, packed, block.bytes);
     return;
   }
@@ -67,14 +67,14 @@ void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
 }
 
 Outgoing::Outgoing(const Blocks& block, MPI_Comm comm) : data_(block.buffer) {
-  if (is_plain(block.type)) return;
+  if (!is_staged(block.buffer, block.type)) return;
   packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes);
   pack({block.buffer, block.count, block.type, block.bytes}, packed_.get(), comm);
   data_ = packed_.get();
 }
 
 Incoming::Incoming(const Blocks& blocks, MPI_Comm comm, bool apart) : blocks_(blocks), comm_(comm) {
-  if (is_plain(blocks.type) && !apart) return;
+  if (!is_staged(blocks.buffer, blocks.type) && !apart) return;
   MPI_Aint lowest = 0;
   MPI_Aint extent = 0;
   check(PMPI_Type_get_extent(blocks.type, &lowest, &extent));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "device/device_memory.hpp"
+#include "preload/handles.hpp"
+
 #include <chorus/detail/buffers.hpp>
 
 #include <mpi.h>
@@ -35,6 +38,11 @@ struct Block {
 };
 
 [[nodiscard]] Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept;
+
+/// True where a collective cannot take a block as it lies there: it is packed, or in memory of a GPU, copied.
+[[nodiscard]] inline bool is_staged(const void* place, MPI_Datatype type) noexcept {
+  return !is_plain(type) || on_device(place);
+}
 
 /// Copies a block to `packed`, and from there, without the gaps.
 void pack(const Block& block, std::byte* packed, MPI_Comm comm);

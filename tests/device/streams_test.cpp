@@ -67,6 +67,43 @@ TEST_P(EachAlgorithm, KeepsTheOrderOfTheStream) {
   });
 }
 
+/// A factor of each rank's own; the sums of the ranks' numbers, counted from 1, times it.
+template <class T>
+void check_premultiplied(const Communicator& comm, const char* algorithm) {
+  const int ranks = comm.size();
+  const TestStream stream;
+  const CollectiveOptions options{.algorithm = algorithm};
+  const std::vector<T> given(static_cast<std::size_t>(6 * ranks), T(comm.rank() + 1));
+  const PremultipliedSum<T> op{T(comm.rank() + 2)};
+  const DeviceMemory in(bytes_of_all(given)), out(bytes_of_all(std::vector<T>(given.size(), T(0))));
+  const DeviceMemory block(bytes_of_all(std::vector<T>(6, T(0))));
+  allreduce(comm, in.span<const T>(), out.span<T>(), op, stream.get(), options);
+  reduce_scatter_block(comm, in.span<const T>(), block.span<T>(), op, stream.get(), options);
+  synchronize(comm, stream.get());
+  int sum = 0;
+  for (int rank = 0; rank < ranks; ++rank) sum += (rank + 1) * (rank + 2);
+  const std::vector<T> sums = elements<T>(out), own = elements<T>(block);
+  EXPECT_TRUE(std::ranges::all_of(sums, [&](T element) { return element == T(sum); }));
+  EXPECT_TRUE(std::ranges::all_of(own, [&](T element) { return element == T(sum); }));
+  EXPECT_EQ(elements<T>(in), given);
+  std::vector<std::size_t> counts(static_cast<std::size_t>(ranks), 5);
+  counts[0] = static_cast<std::size_t>(ranks) + 5;
+  reduce_scatter(comm, in.span<T>(), counts, op, stream.get(), options);
+  synchronize(comm, stream.get());
+  EXPECT_EQ(elements<T>(in)[4], T(sum));
+}
+
+TEST_P(EachAlgorithm, MultipliesBeforeASum) {
+  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
+    check_premultiplied<double>(comm, GetParam());
+    check_premultiplied<float>(comm, GetParam());
+    check_premultiplied<float16_t>(comm, GetParam());
+    check_premultiplied<bfloat16_t>(comm, GetParam());
+    check_premultiplied<int>(comm, GetParam());
+    check_premultiplied<std::uint8_t>(comm, GetParam());
+  });
+}
+
 TEST_P(EachAlgorithm, WorksOnTheDefaultStream) {
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const DeviceMemory memory(bytes_of_all(repeated(comm.rank() + 1)));
@@ -170,7 +207,7 @@ TEST(DeviceCommunicators, PartsAreSplitOff) {
     if (part) {
       const DeviceMemory own(bytes_of_all(repeated(me))), all(2 * 100 * sizeof(double));
       part->queue({.collective = Collective::allgather, .type = DataType::float64, .count = 100},
-                  {.in = own.data(), .out = all.data()}, stream.native());
+                  {.in = own.data(), .out = all.data()}, nullptr, stream.native());
       comm.state().drive(until_ready(*part, nullptr));
       stream.wait();
       Numbers wanted = repeated(2 + me % 2);  // in the order of the keys

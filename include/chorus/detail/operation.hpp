@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/premultiplied_sum.hpp>
 #include <chorus/reduce_function.hpp>
 #include <chorus/reduce_op.hpp>
 
@@ -19,7 +20,9 @@ struct Operation {
   ReduceOp op = ReduceOp::sum;  ///< where `join` is null
   bool commutative = true;
   Join join = nullptr;
-  const void* function = nullptr;
+  const void* function = nullptr;  ///< for `join`, or the factor of `multiply`
+  /// inout[i] = inout[i] times the factor, of `count` elements, before a sum; null where nothing is multiplied.
+  void (*multiply)(const void* factor, std::byte* inout, std::size_t count) = nullptr;
   std::shared_ptr<const void> owner;  ///< keeps `function` for a call that outlives its statement; may be null
 };
 
@@ -47,6 +50,11 @@ template <class T, Reduces<T> Op>
   } else {
     return {.commutative = is_commutative<Op>, .join = join<Op, T>, .function = &op, .owner = nullptr};
   }
+}
+
+template <class T>
+[[nodiscard]] Operation operation(const PremultipliedSum<T>& op) {
+  return {.op = ReduceOp::sum, .function = &op.factor, .multiply = multiply<T>, .owner = nullptr};
 }
 
 /// For a call that may outlive `op`: keeps a copy of a function.

@@ -98,6 +98,11 @@ bool area_of(const Side& side, const CUDA_MEMCPY2D& copy, Area& area) {
 
 extern "C" {
 
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  const CUresult result = cuMemcpyAsync(to, from, bytes, nullptr);
+  return result == CUDA_SUCCESS ? cuStreamSynchronize(nullptr) : result;
+}
+
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return enqueue_copy({.function = "cuMemcpyAsync", .to = {.address = to}, .from = {.address = from}, .width = bytes},
                       stream);
