@@ -27,9 +27,10 @@ constexpr const char* meaning_of_the_numbers = R"(What the numbers are
   Median, P25, P75 and the ratio
                of repetitions: a repetition is one call, or of short calls a block of at least 20 us divided by its
                calls (those that need not wait for all ranks then overlap); its time is the slowest rank's.
-  Ratio        chorus/MPI (or NCCL) of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired repetitions.
-With --memory device calls are put into a stream of the rank's GPU, and a time ends when the stream has done them.
-  Bus BW       by the median, of chorus, as nccl-tests define it; 10^9 bytes/s.
+  Ratio        chorus/MPI (or NCCL) of the medians, below 1 where chorus is faster; 95 % bootstrap interval of paired
+               repetitions.
+  Bus BW       of memory of GPUs: by the median of chorus, as nccl-tests define it; 10^9 bytes/s.
+With --memory device calls are put into a stream of the rank's GPU; a time ends when the host has waited for the stream.
 Sizes are checked before they are timed, always. Without -i the repetitions are 10000 (1000 above 8192 bytes), fewer
 where they would take more than about a second for a size.
 Exit code: 0; 1 wrong data or a failed call; 2 what was asked for cannot be done.)";

@@ -6,7 +6,6 @@
 #include "carry_out.hpp"
 #include "crowding.hpp"
 #include "device/device_memory.hpp"
-#include "device/plain_nccl.hpp"
 #include "memory.hpp"
 #include "transport/communicator_state.hpp"
 
@@ -91,8 +90,6 @@ Subject::Subject(const Options& options, const Row& row, const Communicator& wor
   device_row_ = device_row(row.name);
   on_device_ = std::make_unique<OnDevice>(options, world);
 }
-
-Subject::~Subject() = default;
 
 std::vector<std::string_view> Subject::algorithms() const {
   return algorithm_names(row_.name, place_of(options_.memory));

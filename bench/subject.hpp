@@ -3,6 +3,7 @@
 
 #include "buffer.hpp"
 #include "console.hpp"
+#include "device/plain_nccl.hpp"
 #include "device_table.hpp"
 #include "measure.hpp"
 #include "options.hpp"
@@ -40,9 +41,6 @@ class Subject {
  public:
   /// All of them outlive it. Throws   Refusal as `sizes_of`.
   Subject(const Options& options, const Row& row, const Communicator& world, Console& console);
-  Subject(const Subject&) = delete;
-  Subject& operator=(const Subject&) = delete;
-  ~Subject();
 
   [[nodiscard]] const Row& row() const noexcept { return row_; }
   /// More ranks than processors on a node.

@@ -4,6 +4,7 @@
 #include "device/cuda.hpp"
 
 #include <array>
+#include <bit>
 
 namespace chorus {
 namespace {
@@ -68,7 +69,7 @@ DeviceBuffer::DeviceBuffer(std::size_t bytes) {
   if (bytes == 0) return;
   CUdeviceptr address = 0;
   cuda().check(cuda().mem_alloc(&address, bytes), "get memory of the device");
-  data_ = reinterpret_cast<std::byte*>(address);
+  data_ = std::bit_cast<std::byte*>(address);
 }
 
 DeviceBuffer::~DeviceBuffer() {
