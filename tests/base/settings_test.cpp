@@ -68,7 +68,7 @@ TEST(Settings, ReadEveryVariable) {
   const Settings settings =
       parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named", "CHORUS_SLOT_BYTES=64k",
              "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=3", "CHORUS_DOMAINS=8x4x2", "CHORUS_TUNING_FILE=/a=b",
-             "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
+             "CHORUS_GPUS=0,10,1", "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
   EXPECT_EQ(settings.timeout, 2500ms);
   EXPECT_EQ(settings.stall_warning, 0ns);
   EXPECT_EQ(settings.shared_memory, SharedMemory::named);
@@ -76,6 +76,7 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_FALSE(settings.single_copy);
   EXPECT_EQ(settings.node_ranks, 3);
   EXPECT_EQ(settings.domains, (std::vector<int>{8, 4, 2}));
+  EXPECT_EQ(settings.gpus, (std::vector<int>{0, 10, 1}));
   EXPECT_EQ(settings.tuning.path, "/a=b");
   EXPECT_TRUE(settings.deterministic);
   EXPECT_TRUE(settings.reproducible);
