@@ -16,7 +16,7 @@ void check_usable(const CommunicationOptions& options) {
   }
   if (options.implementation != CommunicationImplementation::nccl) return;
   throw Error(ErrorCode::not_built,
-              "CommunicationOptions::implementation: nccl, but chorus has been built without NCCL: use automatic, the "
+              "CommunicationOptions::implementation: nccl, but strategies hold no tensors on GPUs: use automatic, the "
               "default");
 }
 

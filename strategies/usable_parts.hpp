@@ -12,7 +12,7 @@ namespace chorus {
 // What a strategy is made of may be wrong on one worker alone. The functions here ask nobody else.
 
 /// Throws   Error{invalid_argument} for a negative timeout; Error{not_built} for CommunicationImplementation::nccl,
-///          where chorus has been built without NCCL.
+///          as strategies hold no tensors on GPUs.
 void check_usable(const CommunicationOptions& options);
 /// Throws   Error{invalid_argument} where a device of `strategy` is named twice.
 void check_named_once(const std::string& strategy, std::span<const Device> devices);

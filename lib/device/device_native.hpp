@@ -5,6 +5,7 @@
 #include "task/operation.hpp"
 #include "transport/native.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,10 @@ class DeviceNative {
   [[nodiscard]] virtual bool is_ready() = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
+  /// From here on a thread of the process ends what is under way where a call is not over after `limit` in its stream,
+  /// or NCCL has failed: for those who wait for the stream by themselves. The next call then throws Error{timeout} or
+  /// Error{transport}.
+  virtual void watch(std::chrono::nanoseconds limit) = 0;
   /// That of the ranks that give the same color, in the order of `key`; none where this rank gives no color. Every rank
   /// calls; to be followed by Queued of this one and of the new one.
   [[nodiscard]] virtual std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) = 0;

@@ -2,11 +2,13 @@
 #include "device/nccl_native.hpp"
 
 #include "base/names.hpp"
+#include "device/calls_in_streams.hpp"
 #include "device/cuda.hpp"
 #include "device/nccl.hpp"
 #include "device/nccl_types.hpp"
 #include "device/sections_of.hpp"
 #include "device/stream_scratch.hpp"
+#include "device/watch.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
 
@@ -15,6 +17,8 @@
 #include <chorus/error.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,10 +27,11 @@ namespace chorus {
 namespace {
 
 /// One communicator of NCCL; what is handed to it returns at once.
-class NcclNative final : public DeviceNative {
+class NcclNative final : public DeviceNative, private Watched {
  public:
   NcclNative(CUcontext context, int rank, int ranks) noexcept : context_(context), rank_(rank), ranks_(ranks) {}
   ~NcclNative() override {
+    if (limit_.count() > 0) end_watch();
     if (!connected_) abandon();
     if (comm_ != nullptr) nccl_.comm_destroy(comm_);
   }
@@ -42,7 +47,12 @@ class NcclNative final : public DeviceNative {
   void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) override;
   [[nodiscard]] bool is_ready() override;
   void abandon() noexcept final {
-    if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
+    const std::scoped_lock lock(mutex_);
+    abort();
+  }
+  void watch(std::chrono::nanoseconds limit) override {
+    limit_ = limit;
+    Watch::of_this_process().add(*this);
   }
   [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
 
@@ -52,7 +62,14 @@ class NcclNative final : public DeviceNative {
     config.blocking = 0;
     return config;
   }
+  void end_watch() noexcept;
+  void look(Clock::time_point now) noexcept override;
+  void abort() noexcept {
+    if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
+  }
   void check(ncclResult_t result) const;
+  /// What NCCL says of its calls under way. Throws what the watch has found.
+  [[nodiscard]] ncclResult_t state();
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
   /// To each rank its section, whose lengths may differ.
@@ -60,6 +77,7 @@ class NcclNative final : public DeviceNative {
   void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
   /// The collectives that join numbers, by `op`.
   void reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
+  void reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream) const;
   void move(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
   /// Calls `parts`, which makes calls for NCCL and tells the first that fails, as one.
   template <class Parts>
@@ -69,8 +87,12 @@ class NcclNative final : public DeviceNative {
   CUcontext context_;
   int rank_;
   int ranks_;
+  std::mutex mutex_;  // of what follows, which the watch uses, too
   ncclComm_t comm_ = nullptr;
   bool connected_ = false;
+  std::chrono::nanoseconds limit_{};  // 0: not watched
+  CallsInStreams calls_;
+  std::optional<Error> found_;  // by the watch, which has aborted the communicator
 };
 
 void NcclNative::check(ncclResult_t result) const {
@@ -81,13 +103,43 @@ void NcclNative::check(ncclResult_t result) const {
                           last != nullptr && *last != '\0' ? ": " : "", last != nullptr ? last : ""));
 }
 
-bool NcclNative::is_ready() {
+ncclResult_t NcclNative::state() {
+  if (found_) throw Error(*found_);
   ncclResult_t state = ncclSuccess;
-  const ncclResult_t asked = nccl_.comm_get_async_error(comm_, &state);
-  check(asked);
-  check(state);
-  connected_ = connected_ || state == ncclSuccess;
-  return state == ncclSuccess;
+  check(nccl_.comm_get_async_error(comm_, &state));
+  return state;
+}
+
+bool NcclNative::is_ready() {
+  const std::scoped_lock lock(mutex_);
+  const ncclResult_t now = state();
+  check(now);
+  connected_ = connected_ || now == ncclSuccess;
+  return now == ncclSuccess;
+}
+
+void NcclNative::end_watch() noexcept {
+  Watch::of_this_process().remove(*this);
+  if (cuda().ctx_push_current(context_) != CUDA_SUCCESS) return;  // the driver has ended with the process
+  calls_.forget();
+  CUcontext ours = nullptr;
+  cuda().ctx_pop_current(&ours);
+}
+
+void NcclNative::look(Clock::time_point now) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (comm_ == nullptr) return;
+  try {
+    const CurrentContext current(context_);
+    check(state());
+    const std::optional<Call> late = calls_.late(now, limit_);
+    if (!late) return;
+    found_.emplace(ErrorCode::timeout, fmt::format("{} was not over in its stream after {:.3g} s and has been aborted",
+                                                   describe(*late), std::chrono::duration<double>(limit_).count()));
+  } catch (const Error& error) {
+    found_.emplace(error);
+  }
+  abort();
 }
 
 template <class Parts>
@@ -182,9 +234,21 @@ void NcclNative::move(const Call& call, const Native::Buffers& buffers, CUstream
 
 void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* opaque) {
   const CurrentContext current(context_);
+  const std::scoped_lock lock(mutex_);
+  check(state());
   auto* const stream = static_cast<CUstream>(opaque);
-  if (!has_op(call.collective)) return move(call, buffers, stream);
-  if (factor == nullptr) return reduce(call, buffers, nccl_op(call.op), stream);
+  if (!has_op(call.collective)) {
+    move(call, buffers, stream);
+  } else if (factor == nullptr) {
+    reduce(call, buffers, nccl_op(call.op), stream);
+  } else {
+    reduce_multiplied(call, buffers, factor, stream);
+  }
+  if (limit_.count() > 0) calls_.add(call, stream);
+}
+
+void NcclNative::reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor,
+                                   CUstream stream) const {
   ncclRedOp_t op{};
   check(nccl_.red_op_create_pre_mul_sum(&op, const_cast<void*>(factor), nccl_type(call.type), ncclScalarHostImmediate,
                                         comm_));
@@ -199,6 +263,7 @@ void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const v
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
   const CurrentContext current(context_);
+  const std::scoped_lock lock(mutex_);
   auto made = std::make_unique<NcclNative>(context_, 0, 0);
   ncclConfig_t config = at_once();
   check(nccl_.comm_split(comm_, color.value_or(NCCL_SPLIT_NOCOLOR), key, &made->comm_, &config));

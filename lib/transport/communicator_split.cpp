@@ -134,6 +134,7 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
   co_await DeviceNative::Queued(*native);
   if (!part) co_return;
   co_await DeviceNative::Queued(*part);
+  if (settings_.timeout.count() > 0) part->watch(settings_.timeout);
   made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
                                  .native = std::move(part),
                                  .note = "device memory: NCCL, split off another communicator"});
@@ -142,6 +143,7 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
 Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> own) {
   co_await meet_in_memory(*transport_, call);
   Devices found = co_await chorus::find_devices(*transport_, std::move(own));
+  if (found.native && settings_.timeout.count() > 0) found.native->watch(settings_.timeout);
   notes_.push_back(found.note);
   if (settings_.log && rank() == 0) fmt::print(stderr, "chorus: {}\n", found.note);
   transport_->set_devices(std::move(found));

@@ -6,7 +6,8 @@ namespace chorus {
 
 NcclAllReduce::NcclAllReduce() {
   throw Error(ErrorCode::not_built,
-              "NcclAllReduce: chorus has been built without NCCL: use CollectiveAllReduce, the default");
+              "NcclAllReduce: strategies hold no tensors on GPUs: use CollectiveAllReduce, the default; for memory of "
+              "GPUs call chorus::allreduce with DeviceSpans");
 }
 
 void NcclAllReduce::batch_reduce_implementation(ReplicaGroup& /*group*/, ReduceOp /*op*/,

@@ -116,6 +116,26 @@ TEST(DeviceFailures, ARankThatDoesNotComeIsNotWaitedForForEver) {
   });
 }
 
+TEST(DeviceFailures, AStreamThatIsWaitedForElsewhereGoesOn) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "0.3");
+  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    if (comm.rank() == 2) return;
+    const auto call = [&] {
+      return outcome_of([&] { allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get()); });
+    };
+    EXPECT_FALSE(call().code);
+    stream.wait();  // hangs where nobody aborts it
+    const Outcome outcome = call();
+    EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
+    if (outcome.code == ErrorCode::timeout) {
+      EXPECT_NE(outcome.text.find("was not over"), std::string::npos) << outcome.text;
+    }
+  });
+}
+
 TEST(DeviceFailures, ARankThatDoesNotConnectIsNotWaitedForForEver) {
   const ScopedVariable timeout("CHORUS_TIMEOUT", "0.3");
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {

@@ -14,7 +14,7 @@ namespace chorus {
 enum class CommunicationImplementation : std::uint8_t {
   automatic,  ///< the algorithm that is predicted to be the fastest
   ring,       ///< the ring algorithm
-  nccl,       ///< NCCL, between GPUs: not_built, as there is none yet
+  nccl,       ///< NCCL, between GPUs: not_built, as strategies hold no tensors there
   /// The MPI library's own collective, between the workers. As `automatic`: what MPI does not have or not right, which
   /// are numbers of 8 and 16 bits that are added, floats of which the least or largest is taken, sums that are
   /// reproducible or compressed, and tensors of 2 GiB or more.

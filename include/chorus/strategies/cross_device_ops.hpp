@@ -98,7 +98,7 @@ class CHORUS_API HierarchicalCopyAllReduce final : public CrossDeviceOps {
 /// NCCL's all-reduce between GPUs.
 class CHORUS_API NcclAllReduce final : public CrossDeviceOps {
  public:
-  /// Throws   Error{not_built} where the library has been built without NCCL.
+  /// Throws   Error{not_built}: strategies hold no tensors on GPUs.
   NcclAllReduce();
 
  protected:

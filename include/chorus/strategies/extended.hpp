@@ -49,7 +49,7 @@ class CHORUS_API StrategyExtended {
  public:
   /// Called by all workers.
   /// Throws   Error{invalid_argument} where a device is named twice, or workers have different numbers of them;
-  ///          Error{not_built} for CommunicationImplementation::nccl, where the library has been built without NCCL.
+  ///          Error{not_built} for CommunicationImplementation::nccl, as strategies hold no tensors on GPUs.
   explicit StrategyExtended(StrategyParts parts);
   StrategyExtended(const StrategyExtended&) = delete;
   StrategyExtended& operator=(const StrategyExtended&) = delete;
@@ -73,7 +73,7 @@ class CHORUS_API StrategyExtended {
   [[nodiscard]] CommunicationOptions communication_options() const noexcept;
   /// The same with those of one call.
   /// Throws   Error{invalid_argument} where they contradict each other; Error{not_built} for
-  ///          CommunicationImplementation::nccl, where the library has been built without NCCL.
+  ///          CommunicationImplementation::nccl, as strategies hold no tensors on GPUs.
   [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
   [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept { return parts_.cluster_resolver.get(); }
   /// True on the worker that writes checkpoints and summaries: the chief.

@@ -80,7 +80,7 @@ TEST_P(WithReplicas, AUsersOpsReduceInAndOutsideOfTheReplicas) {
 }
 
 TEST(Extended, NcclIsNotBuilt) {
-  expect_error(ErrorCode::not_built, "without NCCL", [] { NcclAllReduce(); });
+  expect_error(ErrorCode::not_built, "no tensors on GPUs", [] { NcclAllReduce(); });
   const CommunicationOptions nccl{.implementation = communication_implementation("NCCL")};
   const auto refused = [](const auto& call) {
     expect_error(ErrorCode::not_built, "CommunicationOptions::implementation: nccl", call);

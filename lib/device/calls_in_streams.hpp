@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/call.hpp"
+
+#include <cuda.h>
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace chorus {
+
+/// The calls that were put into streams of one device and may not be over. The device's context is the calling
+/// thread's.
+class CallsInStreams {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  CallsInStreams() = default;
+  CallsInStreams(const CallsInStreams&) = delete;
+  CallsInStreams& operator=(const CallsInStreams&) = delete;
+  ~CallsInStreams() = default;
+
+  /// One was put there just before. Does nothing where the stream is captured.
+  void add(const Call& call, CUstream stream);
+  /// The oldest of those that are not over, if it has been there for `limit` by `now`.
+  [[nodiscard]] std::optional<Call> late(Clock::time_point now, std::chrono::nanoseconds limit);
+
+  /// To be called last: gives back what was made for them.
+  void forget() noexcept;
+
+ private:
+  struct Entry {
+    Call call;
+    Clock::time_point since;
+    CUevent over = nullptr;
+  };
+  std::deque<Entry> entries_;  // the oldest first
+  std::vector<CUevent> free_;
+};
+
+}  // namespace chorus

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/watch.hpp"
+
+#include <utility>
+
+namespace chorus {
+namespace {
+
+constexpr auto interval = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Watch& Watch::of_this_process() {
+  static Watch watch;
+  return watch;
+}
+
+Watch::~Watch() {
+  if (thread_.joinable()) thread_.detach();  // what it looks at has not been destroyed before the process ends
+}
+
+void Watch::add(Watched& watched) {
+  const std::scoped_lock lock(mutex_);
+  watched_.push_back(&watched);
+  if (watched_.size() == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void Watch::remove(Watched& watched) {
+  std::jthread ended;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::erase(watched_, &watched) == 0 || !watched_.empty()) return;
+    ended = std::move(thread_);
+  }
+  ended.request_stop();
+  changed_.notify_all();
+  ended.join();
+}
+
+void Watch::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const auto now = Watched::Clock::now();
+    for (Watched* const watched : watched_) watched->look(now);
+    changed_.wait_for(lock, interval);
+  }
+}
+
+}  // namespace chorus
