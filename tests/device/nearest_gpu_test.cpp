@@ -129,6 +129,16 @@ TEST_F(NearestGpu, IsRefusedEverywhereWhereWhatIsWantedCannotBe) {
   }
 }
 
+TEST_F(NearestGpu, IsAskedForByAllRanks) {
+  const std::vector<Communicator> communicators = thread_communicators(2);
+  Outcome other;
+  std::thread second([&] { other = outcome_of([&] { barrier(communicators[1]); }); });
+  const Outcome outcome = outcome_of([&] { static_cast<void>(nearest_gpu(communicators[0])); });
+  second.join();
+  expect_error(outcome, ErrorCode::mismatch, {"nearest_gpu", "barrier"});
+  expect_error(other, ErrorCode::mismatch, {"nearest_gpu", "barrier"});
+}
+
 TEST_F(NearestGpu, IsNoneWithTheReason) {
   {
     const ScopedVariable visible("CUDA_VISIBLE_DEVICES", "");

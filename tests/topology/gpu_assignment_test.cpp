@@ -79,6 +79,11 @@ TEST(AssignGpus, GivesEachRankTheNearest) {
   EXPECT_THAT(assign_gpus({{0, 3}, {0, 1}}), ElementsAre(0, 1)) << "whom it costs less goes away";
 }
 
+TEST(AssignGpus, GivesWhatTheGuideSays) {  // docs/gpu.md
+  EXPECT_THAT(assign_gpus({{1, 2, 3, 3}, {2, 1, 3, 3}, {3, 3, 2, 1}, {3, 3, 1, 2}}), ElementsAre(0, 1, 3, 2));
+  EXPECT_THAT(assign_gpus({{1, 2, 3, 3}, {1, 2, 3, 3}, {2, 1, 3, 3}, {2, 1, 3, 3}}), ElementsAre(0, 2, 1, 3));
+}
+
 TEST(AssignGpus, SpreadsRanksThatAreEquallyNearInTheirOrder) {
   EXPECT_THAT(assign_gpus(Rows(4, {3, 3})), ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(assign_gpus(Rows(5, {3, 3, 3, 3})), ElementsAre(0, 0, 1, 2, 3)) << "no GPU is left out";
