@@ -82,8 +82,8 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   wishes[me] = {.call = call, .takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
   const Bytes table = std::as_writable_bytes(std::span(wishes));
   co_await gather_records(*transport_, table);
-  std::vector<Call> calls;
-  for (const Wish& wish : wishes) calls.push_back(wish.call);
+  std::vector<Call> calls(wishes.size());
+  std::ranges::transform(wishes, calls.begin(), &Wish::call);
   check_agreement(calls, call, purpose_text_);
   if (!place.color) co_return co_await split_devices(nullptr, std::nullopt, 0);
   const std::vector<int> ranks = members_with(wishes, me);

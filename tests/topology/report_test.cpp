@@ -198,6 +198,7 @@ TEST(TopologyJson, HasTheGpuOfEachRank) {
   const auto report = nlohmann::json::parse(report_json(with_gpus()).dump());
   EXPECT_EQ(report["ranks"][1].at("gpu").at("bus_id"), "0000:2b:00.0");
   EXPECT_EQ(report["ranks"][1].at("gpu").at("distance"), "same NUMA domain");
+  EXPECT_EQ(report["ranks"][1].at("gpu").at("visible"), 4);
   EXPECT_FALSE(report["ranks"][1].contains("gpus_seen"));
   EXPECT_EQ(report["ranks"][2].at("gpus_seen"), "CUDA_VISIBLE_DEVICES=2");
   EXPECT_FALSE(nlohmann::json(report_json(mixed()))["ranks"][0].contains("gpu"));

@@ -70,7 +70,7 @@ Object object_from_json(const json& source) {
 json gpu_to_json(const GpuRecord& gpu) {
   return {{"ordinal", gpu.ordinal},  {"bus_id", gpu.bus_id.data()}, {"uuid", gpu.uuid.data()},
           {"name", gpu.name.data()}, {"bytes", gpu.bytes},          {"distance", text_of(gpu.distance)},
-          {"wanted", gpu.wanted}};
+          {"wanted", gpu.wanted},    {"visible", gpu.visible}};
 }
 
 json rank_to_json(const Survey& survey, const RankRecord& record) {

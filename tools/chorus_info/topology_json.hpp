@@ -19,7 +19,8 @@ inline constexpr int report_schema = 1;
 [[nodiscard]] Topology topology_from_json(const nlohmann::json& json);
 
 /// All of it: {"schema", "machines", "hosts", "ranks", "splits"}. A rank that takes a GPU has "gpu" ({"ordinal",
-/// "bus_id", "uuid", "name", "bytes", "distance", "wanted"}), and one that sees not all of them "gpus_seen".
+/// "bus_id", "uuid", "name", "bytes", "distance", "wanted", "visible": how many it sees}), and one that sees not all of
+/// them "gpus_seen".
 [[nodiscard]] nlohmann::json report_json(const Survey& survey);
 
 }  // namespace chorus::info
