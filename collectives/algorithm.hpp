@@ -101,15 +101,16 @@ struct Arguments {
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   detail::Operation::Join join = nullptr;  ///< the caller's own operation, where it has one
-  const void* function = nullptr;          ///< for `join`
+  const void* function = nullptr;          ///< for `join` or `multiply`
   /// Where blocks differ in length (sections.hpp): what goes to each rank and comes from it; elsewhere empty.
   std::span<const Section> in_sections = {};
   std::span<const Section> out_sections = {};
-  std::string (*purpose)(std::uint32_t) = nullptr;                   ///< CallPurpose::text, for messages
-  const LinkModel* links = nullptr;                                  ///< as in Problem
-  void* stream = nullptr;                                            ///< of a call on device memory
-  void (*multiply)(const void*, std::byte*, std::size_t) = nullptr;  ///< of such a call, as in detail::Operation
-  const void* factor = nullptr;                                      ///< for `multiply`
+  std::string (*purpose)(std::uint32_t) = nullptr;  ///< CallPurpose::text, for messages
+  const LinkModel* links = nullptr;                 ///< as in Problem
+  // Of a call on device memory:
+  void* stream = nullptr;
+  /// As in detail::Operation, with `function` for the factor.
+  void (*multiply)(const void*, std::byte*, std::size_t) = nullptr;
 };
 
 /// A block of `in`, which has one for each rank.

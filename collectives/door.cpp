@@ -163,13 +163,13 @@ void check_pointers(const CommunicatorState& state, Collective collective, const
 void check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
   const auto check = [&](const void* data, std::size_t count, const char* argument) {
     if (data == nullptr || count == 0) return;
-    if (buffers.on_device && place_of(data).device < 0) {
+    if (buffers.stream != nullptr && place_of(data).device < 0) {
       reject(state, collective,
              fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
                          "memory of the host",
                          argument));
     }
-    if (!buffers.on_device && is_device_only(data)) {
+    if (buffers.stream == nullptr && is_device_only(data)) {
       reject(
           state, collective,
           fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
@@ -192,17 +192,21 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
 Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                        std::size_t count, int root) {
   check_pointers(state, collective, buffers, root);
-  if (buffers.on_device || process_uses_cuda.load(std::memory_order_relaxed)) check_place(state, collective, buffers);
   const bool opaque = buffers.type == DataType::opaque;
-  return {.call = {.collective = collective,
-                   .type = buffers.type,
-                   .root = root,
-                   .count = count,
-                   .memory = buffers.on_device ? Memory::device : Memory::host,
-                   .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
-          .in = static_cast<const std::byte*>(buffers.in),
-          .out = static_cast<std::byte*>(buffers.out),
-          .stream = buffers.stream};
+  Arguments arguments{.call = {.collective = collective,
+                               .type = buffers.type,
+                               .root = root,
+                               .count = count,
+                               .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
+                      .in = static_cast<const std::byte*>(buffers.in),
+                      .out = static_cast<std::byte*>(buffers.out)};
+  if (buffers.stream != nullptr || process_uses_cuda.load(std::memory_order_relaxed)) [[unlikely]] {
+    check_place(state, collective, buffers);
+    if (buffers.stream == nullptr) return arguments;
+    arguments.call.memory = Memory::device;
+    arguments.stream = buffers.stream->native();
+  }
+  return arguments;
 }
 
 Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
@@ -211,7 +215,6 @@ Arguments arguments_of(const CommunicatorState& state, Collective collective, co
   arguments.join = operation.join;
   arguments.function = operation.function;
   arguments.multiply = operation.multiply;
-  arguments.factor = operation.factor;
   arguments.call.op = operation.join == nullptr ? operation.op
                       : operation.commutative   ? commutative_function
                                                 : ordered_function;

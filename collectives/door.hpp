@@ -60,7 +60,8 @@ inline void check_counts(const detail::CommunicatorState& state, Collective coll
 void check_pointers(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                     int root);
 /// Buffers must be where the call says they are: in the memory of the host or of a device.
-void check_place(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
+[[gnu::cold]] void check_place(const detail::CommunicatorState& state, Collective collective,
+                               const detail::Buffers& buffers);
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 
 /// The arguments of a call of `count` elements a block whose lengths are checked, without an operation or by

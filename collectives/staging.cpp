@@ -137,7 +137,7 @@ Arguments Staging::on_host(int step) const {
   Arguments call = arguments_;
   if (call.multiply != nullptr) {
     const std::size_t bytes = mirrored_ ? end_of(call.in_sections) : in_.blocks * segment_bytes(step);
-    call.multiply(call.factor, in_.half(step), bytes / call.call.element_bytes());
+    call.multiply(call.function, in_.half(step), bytes / call.call.element_bytes());
   }
   call.call.memory = Memory::host;
   call.stream = nullptr;

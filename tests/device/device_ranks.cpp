@@ -96,7 +96,7 @@ DeviceBuffers::DeviceBuffers(const PreparedCall& prepared, int rank)
                     prepared.placement().in_place ? 0 : prepared.in_count(rank) * size_of(prepared.call().type))),
       out_(std::span<const std::byte>(arguments_.out, host_.out().size() * (arguments_.out != nullptr ? 1 : 0))) {}
 
-detail::Buffers DeviceBuffers::of(Stream stream) const {
+detail::Buffers DeviceBuffers::of(const Stream& stream) const {
   const Call& call = prepared_.call();
   detail::Buffers buffers{.in = in_.data(),
                           .out = out_.data(),
@@ -104,8 +104,7 @@ detail::Buffers DeviceBuffers::of(Stream stream) const {
                           .out_count = prepared_.out_count(rank_),
                           .type = call.type,
                           .element_bytes = size_of(call.type),
-                          .on_device = true,
-                          .stream = stream.native()};
+                          .stream = &stream};
   if (!prepared_.placement().in_place) return buffers;
   buffers.in = buffers.out;
   buffers.in_count = buffers.out_count = out_.content().size() / size_of(call.type);

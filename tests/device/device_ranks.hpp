@@ -78,7 +78,8 @@ void on_device_ranks(int ranks, Devices devices, const std::function<void(const 
 class DeviceBuffers {
  public:
   DeviceBuffers(const PreparedCall& prepared, int rank);
-  [[nodiscard]] detail::Buffers of(Stream stream) const;
+  /// `stream` outlives the call.
+  [[nodiscard]] detail::Buffers of(const Stream& stream) const;
   /// Throws std::runtime_error where the result is wrong, or anything changed that must not. The call is over.
   void check();
 

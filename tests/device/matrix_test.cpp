@@ -46,8 +46,9 @@ class OnDevices : public testing::TestWithParam<Case> {
       const TestStream stream;
       for (const PreparedCall& call : calls) {
         DeviceBuffers buffers(call, comm.rank());
-        call_door(comm, call.call(), buffers.of(stream.get()), {.algorithm = algorithm()});
-        synchronize(comm, stream.get());
+        const Stream given = stream.get();
+        call_door(comm, call.call(), buffers.of(given), {.algorithm = algorithm()});
+        synchronize(comm, given);
         buffers.check();
       }
     });

@@ -16,9 +16,8 @@ struct Buffers {
   std::size_t in_count = 0;   ///< elements of `in`
   std::size_t out_count = 0;  ///< elements of `out`
   DataType type = DataType::uint8;
-  std::size_t element_bytes = 1;  ///< the size of one element
-  bool on_device = false;
-  void* stream = nullptr;  ///< that of a call on device memory
+  std::size_t element_bytes = 1;   ///< the size of one element
+  const Stream* stream = nullptr;  ///< that of a call on device memory; null on memory of the host
 };
 
 template <class In, class Out>
@@ -39,8 +38,8 @@ template <WritableElementRange InOut>
 
 template <class In, class Out>
 requires DeviceSpans<In, Out>
-[[nodiscard]] Buffers buffers(DeviceSpan<In> in, DeviceSpan<Out> out, Stream stream) {
-  return {in.data(), out.data(), in.size(), out.size(), data_type_of<Out>(), sizeof(Out), true, stream.native()};
+[[nodiscard]] Buffers buffers(DeviceSpan<In> in, DeviceSpan<Out> out, const Stream& stream) {
+  return {in.data(), out.data(), in.size(), out.size(), data_type_of<Out>(), sizeof(Out), &stream};
 }
 
 }  // namespace chorus::detail

@@ -20,10 +20,9 @@ struct Operation {
   ReduceOp op = ReduceOp::sum;  ///< where `join` is null
   bool commutative = true;
   Join join = nullptr;
-  const void* function = nullptr;
-  /// inout[i] = inout[i] times `factor`, of `count` elements, before a sum; null where nothing is multiplied.
+  const void* function = nullptr;  ///< for `join`, or the factor of `multiply`
+  /// inout[i] = inout[i] times the factor, of `count` elements, before a sum; null where nothing is multiplied.
   void (*multiply)(const void* factor, std::byte* inout, std::size_t count) = nullptr;
-  const void* factor = nullptr;       ///< for `multiply`
   std::shared_ptr<const void> owner;  ///< keeps `function` for a call that outlives its statement; may be null
 };
 
@@ -55,7 +54,7 @@ template <class T, Reduces<T> Op>
 
 template <class T>
 [[nodiscard]] Operation operation(const PremultipliedSum<T>& op) {
-  return {.op = ReduceOp::sum, .multiply = multiply<T>, .factor = &op.factor, .owner = nullptr};
+  return {.op = ReduceOp::sum, .function = &op.factor, .multiply = multiply<T>, .owner = nullptr};
 }
 
 /// For a call that may outlive `op`: keeps a copy of a function.
