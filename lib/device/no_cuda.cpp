@@ -2,19 +2,22 @@
 // Stands in for the other sources of this folder where the library is built without CUDA.
 #include "device/device_memory.hpp"
 #include "device/find_devices.hpp"
+#include "device/visible_gpus.hpp"
 
 #include <chorus/error.hpp>
+
+#include <string>
 
 namespace chorus {
 namespace {
 
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::not_built,
-              "memory of a GPU: the library has been built without CUDA; configure it with -Dcuda=enabled");
-}
+constexpr const char* without_cuda = "the library has been built without CUDA; configure it with -Dcuda=enabled";
+
+[[noreturn]] void refuse() { throw Error(ErrorCode::not_built, std::string("memory of a GPU: ") + without_cuda); }
 
 }  // namespace
 
+VisibleGpus visible_gpus() { return {.gpus = {}, .reason = without_cuda, .expected = false}; }
 MemoryPlace place_of(const void* /*address*/) { refuse(); }
 void look_for_cuda() noexcept {}
 int current_device() { refuse(); }
