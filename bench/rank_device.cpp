@@ -4,14 +4,17 @@
 #include "cuda_aware_mpi.hpp"
 #include "device/device_stream.hpp"
 #include "device/nccl_native.hpp"
+#include "device/visible_gpus.hpp"
 #include "transport/communicator_state.hpp"
 
 #include <chorus/bcast.hpp>
 #include <chorus/error.hpp>
+#include <chorus/gpu.hpp>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <optional>
 #include <string>
 
 namespace chorus::bench {
@@ -34,10 +37,9 @@ void refuse_together(const char* option, const std::string& why_not) {
 }
 
 /// Why this rank has no device; empty where it has one, which is then its thread's.
-std::string take_own(int rank_on_node) try {
-  const int devices = device_count();
-  if (devices == 0) return "the CUDA driver sees no device; see what CUDA_VISIBLE_DEVICES leaves";
-  use_device(device_of_rank(rank_on_node, devices));
+std::string take_own(const std::optional<Gpu>& gpu) try {
+  if (!gpu) return visible_gpus().reason;
+  use_device(gpu->ordinal);
   return {};
 } catch (const Error& error) {
   return error.message();
@@ -55,7 +57,7 @@ bool nccl_connects(const Communicator& world) {
 }  // namespace
 
 void take_devices(const Options& options, const Communicator& world) {
-  refuse_together("--memory device", take_own(world.node().rank()));
+  refuse_together("--memory device", take_own(nearest_gpu(world)));
   if (options.compare == Peer::nccl) {
     refuse_together("--compare nccl", nccl_here().missing);
     if (!nccl_connects(world)) {

@@ -7,10 +7,7 @@
 
 namespace chorus::bench {
 
-/// Which of its node's devices a rank takes: in turn.
-[[nodiscard]] constexpr int device_of_rank(int rank_on_node, int devices) noexcept { return rank_on_node % devices; }
-
-/// What comes before anything is measured with `--memory device`: makes each rank's device its thread's, and looks
+/// What comes before anything is measured with `--memory device`: makes each rank's nearest GPU its thread's, and looks
 /// whether what is compared with can be called. Called by all ranks.
 /// Throws   Refusal on every rank where one has no device, or NCCL or the MPI library cannot be called.
 void take_devices(const Options& options, const Communicator& world);

@@ -12,6 +12,7 @@
 #include <chorus/barrier.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/error.hpp>
+#include <chorus/gpu.hpp>
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -44,7 +45,8 @@ Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks
 
 }  // namespace
 
-OnDevice::OnDevice(const Options& options, const Communicator& world) : name(device_name(current_device())) {
+OnDevice::OnDevice(const Options& options, const Communicator& world)
+    : name(local_gpus().at(static_cast<std::size_t>(current_device())).name) {
   if (options.compare != Peer::nccl) return;
   std::string address;
   if (world.rank() == 0) address = PlainNccl::new_address();

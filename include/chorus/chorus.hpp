@@ -22,6 +22,7 @@
 #include <chorus/exscan.hpp>                // IWYU pragma: export
 #include <chorus/gather.hpp>                // IWYU pragma: export
 #include <chorus/gatherv.hpp>               // IWYU pragma: export
+#include <chorus/gpu.hpp>                   // IWYU pragma: export
 #include <chorus/memory.hpp>                // IWYU pragma: export
 #include <chorus/options.hpp>               // IWYU pragma: export
 #include <chorus/premultiplied_sum.hpp>     // IWYU pragma: export

@@ -46,6 +46,8 @@ inline constexpr auto asking_for_memory = static_cast<Collective>(249);
 inline constexpr auto finding_native = static_cast<Collective>(248);
 /// And where a rank waits for a stream of its device, alone.
 inline constexpr auto awaiting_stream = static_cast<Collective>(247);
+/// And where ranks share the GPUs of their nodes out among them.
+inline constexpr auto assigning_gpus = static_cast<Collective>(246);
 
 /// What a Call names instead of a ReduceOp where the operation is a function of the caller's.
 inline constexpr auto commutative_function = static_cast<ReduceOp>(254);

@@ -18,8 +18,9 @@ constexpr std::array<std::string_view, collective_count> collectives = {
     "barrier",  "bcast",    "reduce",    "allreduce", "allgather",     "reduce_scatter_block",
     "alltoall", "gather",   "scatter",   "scan",      "exscan",        "allgatherv",
     "gatherv",  "scatterv", "alltoallv", "alltoallw", "reduce_scatter"};
-constexpr std::array<std::string_view, 9> of_communicators = {  // 255, 254, ...
-    "split", "dup", "subset", "node", "leaders", "revoke", "shares_memory", "the first call by native", "synchronize"};
+constexpr std::array<std::string_view, 10> of_communicators = {  // 255, 254, ...
+    "split",       "dup",        "subset", "node", "leaders", "revoke", "shares_memory", "the first call by native",
+    "synchronize", "nearest_gpu"};
 constexpr std::array<std::string_view, data_type_count> types = {
     "boolean", "int8",     "int16",   "int32",   "int64",       "uint8",     "uint16",     "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "long_double", "complex64", "complex128", "opaque"};
@@ -59,7 +60,7 @@ std::size_t edits(std::string_view from, std::string_view to) {
 }  // namespace
 
 std::string_view name(Collective collective) noexcept {
-  if (collective >= awaiting_stream) return of_communicators[255U - static_cast<std::size_t>(collective)];
+  if (collective >= assigning_gpus) return of_communicators[255U - static_cast<std::size_t>(collective)];
   return name_in(collectives, collective);
 }
 std::string_view name(DataType type) noexcept { return name_in(types, type); }

@@ -80,6 +80,21 @@ std::vector<int> parse_domains(std::string_view variable, std::string_view value
   }
 }
 
+std::vector<int> parse_gpus(std::string_view variable, std::string_view value) {
+  std::vector<int> gpus;
+  const char* const end = value.data() + value.size();
+  for (const char* at = value.data();; ++at) {
+    int gpu = -1;
+    const auto [after, error] = std::from_chars(at, end, gpu);
+    if (error != std::errc() || gpu < 0 || (after != end && *after != ',')) {
+      reject(variable, value, "expected the number of a GPU for each rank of a node, such as 0,0,1,1");
+    }
+    gpus.push_back(gpu);
+    if (after == end) return gpus;
+    at = after;
+  }
+}
+
 std::string upper_case(std::string_view text) {
   std::string upper(text);
   std::ranges::transform(upper, upper.begin(), [](unsigned char letter) { return std::toupper(letter); });
@@ -132,6 +147,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_NODE_RANKS",
      [](Settings& s, auto variable, auto value) { s.node_ranks = parse_node_ranks(variable, value); }},
     {"CHORUS_DOMAINS", [](Settings& s, auto variable, auto value) { s.domains = parse_domains(variable, value); }},
+    {"CHORUS_GPUS", [](Settings& s, auto variable, auto value) { s.gpus = parse_gpus(variable, value); }},
     {"CHORUS_TUNING_FILE", [](Settings& s, auto, auto value) { s.tuning.path = value; }},
     {"CHORUS_CHECK", set_compare},
     {"CHORUS_DETERMINISTIC",
@@ -205,6 +221,7 @@ std::string Settings::to_json() const {
                                {"single_copy", single_copy},
                                {"node_ranks", node_ranks},
                                {"domains", domains},
+                               {"gpus", gpus},
                                {"tuning_path", tuning.path},
                                {"tuning_text", tuning.text},
                                {"tuning_installed", tuning.installed},
@@ -230,6 +247,7 @@ Settings Settings::from_json(const std::string& text) {
   json.at("single_copy").get_to(settings.single_copy);
   json.at("node_ranks").get_to(settings.node_ranks);
   json.at("domains").get_to(settings.domains);
+  json.at("gpus").get_to(settings.gpus);
   json.at("tuning_path").get_to(settings.tuning.path);
   json.at("tuning_text").get_to(settings.tuning.text);
   json.at("tuning_installed").get_to(settings.tuning.installed);

@@ -7,8 +7,15 @@
 
 #include <chorus/error.hpp>
 
+#include <dlfcn.h>
+
+#include <cstdlib>
+
 namespace chorus {
 namespace {
+
+constexpr const char* library_variable = "CHORUS_CUDA_LIBRARY";
+constexpr const char* library_name = "libcuda.so.1";
 
 const char* text_of(const Cuda& cuda, CUresult result) {
   const char* text = nullptr;
@@ -16,13 +23,15 @@ const char* text_of(const Cuda& cuda, CUresult result) {
 }
 
 Cuda load() {
-  const SharedObject library("CHORUS_CUDA_LIBRARY", "libcuda.so.1", "memory of a GPU");
+  const SharedObject library(library_variable, library_name, "memory of a GPU");
   Cuda cuda;
   library.find(cuda.init, "cuInit");
   library.find(cuda.get_error_string, "cuGetErrorString");
   library.find(cuda.device_get_count, "cuDeviceGetCount");
   library.find(cuda.device_get, "cuDeviceGet");
   library.find(cuda.device_get_name, "cuDeviceGetName");
+  library.find(cuda.device_get_pci_bus_id, "cuDeviceGetPCIBusId");
+  library.find(cuda.device_total_mem, "cuDeviceTotalMem_v2");
   library.find(cuda.device_get_uuid, "cuDeviceGetUuid_v2");
   library.find(cuda.device_primary_ctx_retain, "cuDevicePrimaryCtxRetain");
   library.find(cuda.ctx_get_device, "cuCtxGetDevice");
@@ -64,6 +73,14 @@ Cuda load() {
 void Cuda::check(CUresult result, const char* what) const {
   if (result == CUDA_SUCCESS) return;
   throw Error(ErrorCode::transport, fmt::format("CUDA cannot {}: {}", what, text_of(*this, result)));
+}
+
+bool cuda_is_expected() noexcept {
+  const char* const named = std::getenv(library_variable);
+  if (named != nullptr && *named != '\0') return true;
+  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
 }
 
 const Cuda& cuda() {

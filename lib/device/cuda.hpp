@@ -13,6 +13,8 @@ struct Cuda {
   decltype(&cuDeviceGetCount) device_get_count = nullptr;
   decltype(&cuDeviceGet) device_get = nullptr;
   decltype(&cuDeviceGetName) device_get_name = nullptr;
+  decltype(&cuDeviceGetPCIBusId) device_get_pci_bus_id = nullptr;
+  decltype(&cuDeviceTotalMem) device_total_mem = nullptr;
   decltype(&cuDeviceGetUuid) device_get_uuid = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) device_primary_ctx_retain = nullptr;
   decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
@@ -45,6 +47,9 @@ struct Cuda {
   /// Throws Error{transport} unless `result` is success: `what` was tried.
   void check(CUresult result, const char* what) const;
 };
+
+/// Whether there is a driver to be loaded, or the environment names one.
+[[nodiscard]] bool cuda_is_expected() noexcept;
 
 /// The driver, which is loaded and initialised.
 /// Throws Error{not_supported} where there is none, or no device.

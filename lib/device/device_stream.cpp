@@ -3,7 +3,6 @@
 
 #include "device/cuda.hpp"
 
-#include <array>
 #include <bit>
 
 namespace chorus {
@@ -11,27 +10,7 @@ namespace {
 
 CUstream native(const DeviceStream& stream) { return static_cast<CUstream>(stream.get().native()); }
 
-CUdevice handle_of(int device) {
-  CUdevice handle = 0;
-  cuda().check(cuda().device_get(&handle, device), "find the device");
-  return handle;
-}
-
 }  // namespace
-
-int device_count() {
-  int count = 0;
-  cuda().check(cuda().device_get_count(&count), "count the devices");
-  return count;
-}
-
-std::string device_name(int device) {
-  std::array<char, 256> name{};
-  cuda().check(cuda().device_get_name(name.data(), static_cast<int>(name.size()), handle_of(device)),
-               "tell the name of the device");
-  name.back() = '\0';
-  return name.data();
-}
 
 void use_device(int device) {
   cuda().check(cuda().ctx_set_current(context_of(device)), "make the device's context current");

@@ -6,18 +6,13 @@
 #include <chorus/device_span.hpp>
 
 #include <cstddef>
-#include <string>
 
 // What a program needs of a device besides the collectives, without the vendor's types: the benchmark's buffers and the
 // stream for its calls. Everything here throws Error{not_built} where the library has been built without CUDA,
 // Error{not_supported} where there is no driver, and Error{transport} where that fails.
 namespace chorus {
 
-/// How many devices this process may use: they are numbered from 0.
-[[nodiscard]] int device_count();
-/// The vendor's name of its kind.
-[[nodiscard]] std::string device_name(int device);
-/// Makes it the calling thread's, as cudaSetDevice does.
+/// Makes the device with this number the calling thread's, as cudaSetDevice does.
 void use_device(int device);
 
 /// A stream of the calling thread's device, which waits for no other stream.

@@ -3,27 +3,28 @@
 #include "device/device_memory.hpp"
 #include "device/device_stream.hpp"
 #include "device/find_devices.hpp"
+#include "device/visible_gpus.hpp"
 
 #include <chorus/error.hpp>
+
+#include <string>
 
 namespace chorus {
 namespace {
 
-[[noreturn]] void refuse() {
-  throw Error(ErrorCode::not_built,
-              "memory of a GPU: the library has been built without CUDA; configure it with -Dcuda=enabled");
-}
+constexpr const char* without_cuda = "the library has been built without CUDA; configure it with -Dcuda=enabled";
+
+[[noreturn]] void refuse() { throw Error(ErrorCode::not_built, std::string("memory of a GPU: ") + without_cuda); }
 
 }  // namespace
 
+VisibleGpus visible_gpus() { return {.gpus = {}, .reason = without_cuda, .expected = false}; }
 MemoryPlace place_of(const void* /*address*/) { refuse(); }
 void look_for_cuda() noexcept {}
 int current_device() { refuse(); }
 void copy_anywhere(void* /*out*/, const void* /*in*/, std::size_t /*bytes*/) { refuse(); }
 bool is_device_only(const void* /*address*/) noexcept { return false; }
 std::unique_ptr<Accelerator> Accelerator::of(int /*device*/) { refuse(); }
-int device_count() { refuse(); }
-std::string device_name(int /*device*/) { refuse(); }
 void use_device(int /*device*/) { refuse(); }
 DeviceStream::DeviceStream() { refuse(); }
 DeviceStream::~DeviceStream() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that knows hwloc: its tree becomes a Topology.
+// hwloc's tree becomes a Topology; what it knows of GPUs is in discover_gpus.cpp.
 //
 // hwloc keeps memory and devices beside its tree of processors. Here there is one tree. Where hwloc has made a group
 // for no other purpose than to hold the PUs of one NUMA domain, the domain takes the group's place.
@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "topology/discover_gpus.hpp"
 #include "topology/topology.hpp"
 
 namespace chorus {
@@ -140,7 +141,9 @@ void add_pci_device(hwloc_obj_t pci, Object& parent) {
     best->kind = Kind::gpu;
     best->name = info_of(pci, "PCIDevice");
   }
-  if (best) parent.children.push_back(std::move(*best));
+  if (!best) return;
+  if (best->kind == Kind::gpu) describe_gpu(pci, *best);
+  parent.children.push_back(std::move(*best));
 }
 
 /// Adds what is behind `device`, an object of hwloc's tree of devices, to `parent`.
@@ -188,6 +191,7 @@ Topology convert(const Handle& handle) {
     int next = 0;
     number(topology.machine, kind, next);
   }
+  link_gpus(handle.get(), topology.machine);
   topology.allowed = pus_of(hwloc_topology_get_allowed_cpuset(handle.get()));
   topology.here = hwloc_topology_is_thissystem(handle.get()) != 0;
   return topology;
@@ -218,6 +222,11 @@ Topology Topology::of_this_machine(Devices devices) {
 
 const Topology& this_machine() {
   static const Topology topology = Topology::of_this_machine();
+  return topology;
+}
+
+const Topology& this_machine_with_devices() {
+  static const Topology topology = Topology::of_this_machine(Topology::Devices::important);
   return topology;
 }
 

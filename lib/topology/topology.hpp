@@ -13,13 +13,26 @@ namespace chorus {
 struct Topology {
   enum class Kind : std::uint8_t { machine, group, package, die, numa, l3, l2, l1, core, pu, gpu, network };
 
+  /// What leads from one GPU to another past the PCI bus (NVLink).
+  struct Link {
+    int gpu = 0;  ///< its index
+    std::uint64_t bytes_per_second = 0;
+
+    friend bool operator==(const Link&, const Link&) = default;
+  };
+
   struct Object {
     Kind kind = Kind::machine;
     int index = 0;            ///< among the machine's objects of this kind, from 0; none twice
     int os_index = -1;        ///< the system's number: unique for a PU or NUMA domain; -1: none
-    std::uint64_t bytes = 0;  ///< of a cache, or of the memory of a NUMA domain or the machine; 0 where unknown
+    std::uint64_t bytes = 0;  ///< of a cache, or the memory of a NUMA domain, a GPU or the machine; 0 where unknown
     std::string name;         ///< of a device ("eth0"), processor model of a package; may be empty
     PuSet pus;                ///< in it; none for a device
+    // Of a GPU:
+    std::string bus_id;       ///< where it is on the PCI bus: "0000:3b:00.0"; may be empty, as may those that follow
+    int vendor = 0;           ///< its maker, as PCI numbers them; 0 where unknown
+    std::string model;        ///< "NVIDIA H100 80GB HBM3"
+    std::vector<Link> links;  ///< to other GPUs
     /// NUMA domains come first, devices last. A NUMA domain whose PUs are exactly its parent's has no children: it
     /// stands beside what it is the memory of. One without PUs has none either.
     std::vector<Object> children;
@@ -58,8 +71,14 @@ struct Topology {
   [[nodiscard]] PuSet cores_of(const PuSet& pus) const;
 };
 
+/// What PCI calls NVIDIA.
+inline constexpr int nvidia = 0x10de;
+
 /// What Topology::of_this_machine gives, without devices, read at the first call.
 [[nodiscard]] const Topology& this_machine();
+
+/// The same with devices.
+[[nodiscard]] const Topology& this_machine_with_devices();
 
 /// "machine", "group", "package", "die", "NUMA", "L3", "L2", "L1", "core", "PU", "GPU" or "network".
 [[nodiscard]] const char* name(Topology::Kind kind) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How communicators are made of one.
+// How communicators are made of one, and what else ranks tell one another outside collectives.
 
 #include <chorus/communicator.hpp>
 
@@ -13,12 +13,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace chorus {
 namespace detail {
@@ -44,13 +47,13 @@ std::vector<int> members_with(const std::vector<Wish>& wishes, std::size_t me) {
   return ranks;
 }
 
-/// Ranks on other nodes may have called another function.
-void check_agreement(const std::vector<Wish>& wishes, const Call& mine, PurposeText purpose) {
-  if (std::ranges::all_of(wishes, [&](const Wish& wish) { return wish.call == mine; })) return;
-  std::map<int, std::optional<Call>> calls;
-  for (const Wish& wish : wishes) calls[static_cast<int>(calls.size())] = wish.call;
+/// Ranks on other nodes may have called another function. `calls` are those of all.
+void check_agreement(const std::vector<Call>& calls, const Call& mine, PurposeText purpose) {
+  if (std::ranges::all_of(calls, [&](const Call& call) { return call == mine; })) return;
+  std::map<int, std::optional<Call>> by_rank;
+  for (const Call& call : calls) by_rank[static_cast<int>(by_rank.size())] = call;
   throw Error(ErrorCode::mismatch, fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
-                                               mismatch_report(calls, nullptr, purpose)));
+                                               mismatch_report(by_rank, nullptr, purpose)));
 }
 
 }  // namespace
@@ -79,12 +82,49 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   wishes[me] = {.call = call, .takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
   const Bytes table = std::as_writable_bytes(std::span(wishes));
   co_await gather_records(*transport_, table);
-  check_agreement(wishes, call, purpose_text_);
+  std::vector<Call> calls(wishes.size());
+  std::ranges::transform(wishes, calls.begin(), &Wish::call);
+  check_agreement(calls, call, purpose_text_);
   if (!place.color) co_return co_await split_devices(nullptr, std::nullopt, 0);
   const std::vector<int> ranks = members_with(wishes, me);
   Subset members(*transport_, ranks, splitting_channel);
   made = co_await peers_->make(members, ranks);
   co_await split_devices(made.get(), ranks.front(), members.rank());
+}
+
+std::vector<std::byte> CommunicatorState::gather(const Call& asked, ConstBytes own) {
+  Call call = asked;
+  call.purpose = purpose_.number;
+  const Entrance::Visit visiting = visit(call);
+  check_whole(call);
+  std::vector<std::byte> all(own.size() * static_cast<std::size_t>(size()));
+  try {
+    prepare({});
+    drive(gather_into(all, call, own));
+  } catch (...) {
+    fail(call);
+  }
+  return all;
+}
+
+Task<> CommunicatorState::gather_into(std::vector<std::byte>& all, Call call, ConstBytes own) {
+  if (!ready_) co_await set_up();
+  begin_call();
+  co_await meet_in_memory(*transport_, call);
+  const auto ranks = static_cast<std::size_t>(size());
+  const std::size_t record = sizeof(Call) + own.size();
+  std::vector<std::byte> table(ranks * record);
+  std::byte* const mine = table.data() + static_cast<std::size_t>(rank()) * record;
+  std::memcpy(mine, &call, sizeof(Call));
+  std::memcpy(mine + sizeof(Call), own.data(), own.size());
+  co_await gather_records(*transport_, table);
+  std::vector<Call> calls(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::byte* const theirs = table.data() + rank * record;
+    std::memcpy(&calls[rank], theirs, sizeof(Call));
+    std::memcpy(all.data() + rank * own.size(), theirs + sizeof(Call), own.size());
+  }
+  check_agreement(calls, call, purpose_text_);
 }
 
 Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<int> color, int key) {

@@ -149,6 +149,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     int key = 0;
   };
   [[nodiscard]] std::shared_ptr<CommunicatorState> split(const Call& asked, const Place& place);
+  /// Gives every rank the `own` of all, one after another in the order of the ranks. Run by every rank, with the same
+  /// `call` and length.
+  [[nodiscard]] std::vector<std::byte> gather(const Call& asked, ConstBytes own);
   /// The number of this rank's node, whether it is the node's first rank, and whether all ranks share memory there.
   /// Sets the communicator up, for `call`.
   struct OnNode {
@@ -264,6 +267,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   bool drive_others();
   /// The network's pace, as another communicator has measured it, or measured here.
   Task<> learn_network(NetworkPace known);
+  Task<> gather_into(std::vector<std::byte>& all, Call call, ConstBytes own);
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place);
   /// Drives what is parked until `finished`; where waiting has become pointless, gives all of it the exception.
   template <class Finished>

@@ -68,7 +68,7 @@ TEST(Settings, ReadEveryVariable) {
   const Settings settings =
       parse({"CHORUS_TIMEOUT=2.5", "CHORUS_STALL_WARNING=0", "CHORUS_SHARED_MEMORY=named", "CHORUS_SLOT_BYTES=64k",
              "CHORUS_SINGLE_COPY=0", "CHORUS_NODE_RANKS=3", "CHORUS_DOMAINS=8x4x2", "CHORUS_TUNING_FILE=/a=b",
-             "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
+             "CHORUS_GPUS=0,10,1", "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_LOG=info"});
   EXPECT_EQ(settings.timeout, 2500ms);
   EXPECT_EQ(settings.stall_warning, 0ns);
   EXPECT_EQ(settings.shared_memory, SharedMemory::named);
@@ -76,6 +76,7 @@ TEST(Settings, ReadEveryVariable) {
   EXPECT_FALSE(settings.single_copy);
   EXPECT_EQ(settings.node_ranks, 3);
   EXPECT_EQ(settings.domains, (std::vector<int>{8, 4, 2}));
+  EXPECT_EQ(settings.gpus, (std::vector<int>{0, 10, 1}));
   EXPECT_EQ(settings.tuning.path, "/a=b");
   EXPECT_TRUE(settings.deterministic);
   EXPECT_TRUE(settings.reproducible);
@@ -138,6 +139,14 @@ TEST(Settings, RejectWhatDividesNoNode) {
   }
 }
 
+TEST(Settings, RejectWhatNamesNoGpus) {
+  for (const std::string value : {"", "0,", ",0", "0,,1", "-1", "0, 1", "gpu0", "0x1", "0;1", "2147483648"}) {
+    EXPECT_EQ(rejection(("CHORUS_GPUS=" + value).c_str()),
+              "environment variable CHORUS_GPUS=" + value +
+                  ": expected the number of a GPU for each rank of a node, such as 0,0,1,1");
+  }
+}
+
 TEST(Settings, RejectUnknownWordsAndNameTheNearest) {
   EXPECT_EQ(
       rejection("CHORUS_SHARED_MEMORY=memdf"),
@@ -167,7 +176,7 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
   Settings settings = parse({"CHORUS_ALLREDUCE=ring", "CHORUS_TIMEOUT=0.000000001", "CHORUS_STALL_WARNING=7",
                              "CHORUS_SHARED_MEMORY=off", "CHORUS_SLOT_BYTES=128k", "CHORUS_SINGLE_COPY=0",
                              "CHORUS_NODE_RANKS=5", "CHORUS_DOMAINS=2x3", "CHORUS_LOG=info", "CHORUS_CHECK=collective",
-                             "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1"});
+                             "CHORUS_DETERMINISTIC=1", "CHORUS_REPRODUCIBLE=1", "CHORUS_GPUS=3,1"});
   settings.tuning = {.path = "/a",
                      .text = "{\"schema\": 1}\n\t\"\\ \xC3\xA4",
                      .installed = true,
@@ -181,6 +190,7 @@ TEST(Settings, AreTheSameOnTheOtherRanks) {
   EXPECT_EQ(other.node_ranks, settings.node_ranks);
   EXPECT_EQ(other.domains, settings.domains);
   EXPECT_EQ(other.single_copy, settings.single_copy);
+  EXPECT_EQ(other.gpus, (std::vector<int>{3, 1}));
   EXPECT_TRUE(other.compare);
   EXPECT_EQ(other.tuning, settings.tuning);
   EXPECT_EQ(other.log, settings.log);

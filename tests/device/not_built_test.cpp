@@ -21,6 +21,8 @@ TEST(WithoutDevices, CallsSayWhatIsMissing) {
 #else
   expect_error(outcome, ErrorCode::not_built, {"without CUDA", "-Dcuda=enabled"});
 #endif
+  EXPECT_TRUE(local_gpus().empty());
+  EXPECT_FALSE(nearest_gpu(alone[0]));
   allreduce(alone[0], host, ReduceOp::sum);
   EXPECT_EQ(host, std::vector<float>(3, 1)) << "calls on memory of the host go on";
 }

@@ -30,6 +30,9 @@ class MadeUpJob {
     records_.push_back(record);
   }
 
+  /// The last rank takes this GPU.
+  void gpu(const GpuRecord& record) { records_.back().gpu = record; }
+
   [[nodiscard]] Survey survey() const { return make_survey(records_, topologies_); }
 
  private:

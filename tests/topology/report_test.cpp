@@ -123,13 +123,85 @@ TEST(TopologyText, SaysThatUnboundRanksOversubscribeTheMachine) {
       << text;
 }
 
+/// What a rank tells that takes GPU `ordinal`, on `bus`.
+GpuRecord taken(int ordinal, const std::string& bus, GpuDistance distance, const std::string& limit = "") {
+  GpuRecord record{.ordinal = ordinal, .visible = 4, .distance = distance};
+  bus.copy(record.bus_id.data(), record.bus_id.size() - 1);
+  limit.copy(record.limit.data(), record.limit.size() - 1);
+  return record;
+}
+
+/// Four ranks on the machine with four GPUs, two of which see one alone.
+Survey with_gpus() {
+  MadeUpJob job;
+  job.machine(Topology::described_by(FOUR_GPUS));
+  job.rank("node01", 0, 1);
+  job.gpu(taken(0, "0000:1a:00.0", GpuDistance::beside));
+  job.rank("node01", 4, 5);
+  job.gpu(taken(1, "0000:2b:00.0", GpuDistance::numa));
+  job.rank("node01", 8, 11);
+  job.gpu(taken(0, "0000:3c:00.0", GpuDistance::package, "CUDA_VISIBLE_DEVICES=2"));
+  job.rank("node01", 0, 15);
+  job.gpu(taken(0, "0000:4d:00.0", GpuDistance::machine, "CUDA_VISIBLE_DEVICES=3"));
+  return job.survey();
+}
+
+TEST(TopologyText, ShowsTheGpusAndWhoTakesThem) {
+  const std::string text = report_text(with_gpus());
+  EXPECT_NE(text.find(R"(    GPU cuda2
+  GPU cuda0: 0000:1a:00.0, NVIDIA H100 80GB HBM3, 79.4 GB; NVLink to cuda1 at 50 GB/s, to cuda2 at 25 GB/s
+)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"(
+rank 0: GPU 0 (0000:1a:00.0), beside it
+rank 1: GPU 1 (0000:2b:00.0), same NUMA domain
+rank 2: GPU 0 (0000:3c:00.0), same package
+rank 3: GPU 0 (0000:4d:00.0), same machine, rank not bound
+GPUs seen: CUDA_VISIBLE_DEVICES=2 (rank 2); CUDA_VISIBLE_DEVICES=3 (rank 3)
+
+divided by)"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TopologyText, SaysWhyNoGpuCanBeUsedAndNothingWhereThereIsNone) {
+  MadeUpJob job;
+  job.machine(Topology::described_by("pack:1 core:2 pu:1"));
+  job.rank("node01", 0, 0);
+  job.rank("node01", 1, 1);
+  EXPECT_EQ(report_text(job.survey()).find("GPU"), std::string::npos);
+  GpuRecord none;
+  std::string("none: libcuda.so.1 cannot be loaded").copy(none.limit.data(), none.limit.size() - 1);
+  MadeUpJob other;
+  other.machine(Topology::described_by("pack:1 core:2 pu:1"));
+  for (int rank = 0; rank < 2; ++rank) {
+    other.rank("node01", rank, rank);
+    other.gpu(none);
+  }
+  const std::string text = report_text(other.survey());
+  EXPECT_NE(text.find("\nGPUs seen: none: libcuda.so.1 cannot be loaded\n"), std::string::npos) << text;
+}
+
 TEST(TopologyJson, GivesTheSameTopologyBack) {
-  const Topology topology = mixed().machines.front().topology;
-  const Topology read = topology_from_json(nlohmann::json::parse(to_json(topology).dump()));
-  EXPECT_EQ(read.machine, topology.machine);
-  EXPECT_EQ(read.allowed, topology.allowed);
-  EXPECT_EQ(read.here, topology.here);
-  EXPECT_EQ(digest(read), digest(topology));
+  for (const Survey& survey : {mixed(), with_gpus()}) {
+    const Topology topology = survey.machines.front().topology;
+    const Topology read = topology_from_json(nlohmann::json::parse(to_json(topology).dump()));
+    EXPECT_EQ(read.machine, topology.machine);
+    EXPECT_EQ(read.allowed, topology.allowed);
+    EXPECT_EQ(read.here, topology.here);
+    EXPECT_EQ(digest(read), digest(topology));
+  }
+}
+
+TEST(TopologyJson, HasTheGpuOfEachRank) {
+  const auto report = nlohmann::json::parse(report_json(with_gpus()).dump());
+  EXPECT_EQ(report["ranks"][1].at("gpu").at("bus_id"), "0000:2b:00.0");
+  EXPECT_EQ(report["ranks"][1].at("gpu").at("distance"), "same NUMA domain");
+  EXPECT_EQ(report["ranks"][1].at("gpu").at("visible"), 4);
+  EXPECT_FALSE(report["ranks"][1].contains("gpus_seen"));
+  EXPECT_EQ(report["ranks"][2].at("gpus_seen"), "CUDA_VISIBLE_DEVICES=2");
+  EXPECT_FALSE(nlohmann::json(report_json(mixed()))["ranks"][0].contains("gpu"));
 }
 
 TEST(TopologyJson, RefusesWhatIsNoTopology) {
@@ -186,6 +258,13 @@ std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
   return found;
+}
+
+TEST(TopologySvg, TellsOfGpus) {
+  const std::string svg = report_svg(with_gpus());
+  EXPECT_EQ(imbalance(svg), "");
+  EXPECT_NE(svg.find("0000:1a:00.0, NVIDIA H100 80GB HBM3"), std::string::npos);
+  EXPECT_NE(svg.find("GPU 1 (0000:2b:00.0), same NUMA domain"), std::string::npos);
 }
 
 TEST(TopologySvg, IsWellFormedAndShowsEveryRank) {

@@ -32,6 +32,8 @@ void add(Fnv1a& hash, const Topology::Object& object) {
   hash.add(static_cast<std::uint64_t>(object.os_index));
   hash.add(memory ? 0 : object.bytes);
   hash.add(object.name);
+  hash.add(object.bus_id);
+  for (const Topology::Link& link : object.links) hash.add(link.bytes_per_second);
   hash.add(object.children.size());
   for (const Topology::Object& child : object.children) add(hash, child);
 }
@@ -95,6 +97,7 @@ Survey survey_job(const Communicator& world, const Topology& topology) {
   const std::string description = to_json(topology).dump();
   RankRecord own = own_record(world, topology);
   own.description_size = description.size();
+  own.gpu = own_gpu(world, topology);
   std::vector<RankRecord> ranks = gather_ranks(world, own);
   const std::vector<Topology> machines = gather_machines(world, ranks, description);
   return make_survey(std::move(ranks), machines);

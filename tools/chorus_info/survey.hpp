@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "gpus.hpp"
 #include "topology/binding.hpp"
 #include "topology/hierarchy.hpp"
 #include "topology/topology.hpp"
@@ -24,6 +25,7 @@ struct RankRecord {
   std::uint64_t machine = 0;           ///< the same for identical machines (`digest`)
   std::uint64_t description_size = 0;  ///< length of its machine's description as JSON
   Binding binding;
+  GpuRecord gpu;
 };
 static_assert(std::is_trivially_copyable_v<RankRecord>);
 
@@ -60,7 +62,7 @@ struct HostCores {
 /// Equal for machines that look the same; the sizes of memories, which differ by a little, do not count.
 [[nodiscard]] std::uint64_t digest(const Topology& topology);
 
-/// This process as a record; `topology` is its machine.
+/// This process as a record, without its GPU; `topology` is its machine.
 [[nodiscard]] RankRecord own_record(const Communicator& world, const Topology& topology);
 
 /// The survey of the job. Called by all ranks, each with its machine; every rank gets it.

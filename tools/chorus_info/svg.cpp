@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "gpus.hpp"
 #include "plan.hpp"
 #include "pu_list.hpp"
 #include "svg_canvas.hpp"
@@ -65,6 +66,7 @@ class Picture {
     canvas_.text(margin, y_ + 37, summary_of(plan), {.fill = grey});
     widen(text_width(summary_of(plan), 12));
     y_ += 48;
+    topology_ = &machine.topology;
     const Box box = lay_out(plan, margin, y_, survey_->ranks.size());
     draw(box, {});
     widen(box.area.width);
@@ -136,8 +138,11 @@ class Picture {
   }
 
   void draw(const Tag& tag) {
+    const std::string facts = tag.object->kind == Kind::gpu ? gpu_facts(*tag.object, *topology_) : "";
+    if (!facts.empty()) canvas_.begin_group(facts);
     canvas_.rect(tag.area, style_of(tag.object->kind));
     canvas_.text(tag.area.x + 6, tag.area.y + 14, tag.text, {.size = 11}, tag.details);
+    if (!facts.empty()) canvas_.end_group();
     shown_.insert(tag.object->kind);
   }
 
@@ -166,8 +171,9 @@ class Picture {
   [[nodiscard]] std::string describe(int rank) const {
     const RankRecord& record = survey_->ranks[rank];
     const std::string where = record.binding.bound ? fmt::format("PU {}", readable(record.binding.pus)) : "not bound";
-    return fmt::format("rank {} on {}, pid {}, {}", rank, survey_->hosts[survey_->host_of[rank]].name, record.pid,
-                       where);
+    const std::string gpu = taken_gpu(*survey_, rank);
+    return fmt::format("rank {} on {}, pid {}, {}{}{}", rank, survey_->hosts[survey_->host_of[rank]].name, record.pid,
+                       where, gpu.empty() ? "" : "\n", gpu);
   }
 
   [[nodiscard]] std::string tooltip(const Spot& spot) const {
@@ -211,6 +217,7 @@ class Picture {
   }
 
   const Survey* survey_;
+  const Topology* topology_ = nullptr;  // of the machine that is drawn
   SvgCanvas canvas_;
   double y_ = margin;
   double width_ = 0;

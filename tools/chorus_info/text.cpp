@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gpus.hpp"
 #include "plan.hpp"
 #include "pu_list.hpp"
 #include "words.hpp"
@@ -28,7 +29,8 @@ std::string padded(std::string text, std::size_t width) {
 /// One machine as lines.
 class Lines {
  public:
-  Lines(const Survey& survey, const Machine& machine) : survey_(&survey), names_hosts_(machine.hosts.size() > 1) {}
+  Lines(const Survey& survey, const Machine& machine)
+      : survey_(&survey), machine_(&machine), names_hosts_(machine.hosts.size() > 1) {}
 
   void add_machine(const Spot& plan, const std::string& title) {
     std::string heading = fmt::format("{}: {}", title, summary_of(plan));
@@ -36,6 +38,7 @@ class Lines {
     lines_.push_back({heading + marks(plan), {}});
     if (!plan.ranks.empty()) lines_.push_back({"  whole machine", ranks_at(plan)});
     add_inside(plan, 1);
+    for (const std::string& gpu : gpu_lines(machine_->topology)) lines_.push_back({"  " + gpu, {}});
   }
 
   /// The lines with the ranks in one column.
@@ -166,6 +169,7 @@ class Lines {
   [[nodiscard]] std::size_t digits() const { return std::to_string(survey_->ranks.size() - 1).size(); }
 
   const Survey* survey_;
+  const Machine* machine_;
   bool names_hosts_;
   std::vector<Line> lines_;
 };
@@ -181,6 +185,7 @@ std::string report_text(const Survey& survey) {
     text += lines.text() + "\n";
   }
   if (survey.ranks.empty()) text.pop_back();
+  if (const std::string gpus = gpu_report(survey); !gpus.empty()) text += gpus + "\n";
   if (const std::string divided = divisions(survey); !divided.empty()) text += divided + "\n";
   if (const std::string summary = summary_of(survey); !summary.empty()) text += summary + "\n";
   return text;

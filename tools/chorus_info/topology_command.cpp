@@ -74,7 +74,10 @@ Action add_topology(CLI::App& command) {
   command.add_flag("--json", options->json, "print JSON");
   command.add_option("--svg", options->svg, "also draw a picture into this file")->type_name("FILE");
   command.footer(
-      "Under mpirun it shows all ranks of the job, each at the smallest part of its machine that it is bound to.");
+      "Under mpirun it shows all ranks of the job, each at the smallest part of its machine that it is bound to. Where "
+      "there are GPUs it also shows which one each rank takes (by nearest_gpu, or CHORUS_GPUS=0,0,1,1), how far away "
+      "it "
+      "is, and what limits those that it sees.");
   return [options](const Communicator& world) { run(world, *options); };
 }
 

@@ -22,6 +22,12 @@ json object_to_json(const Object& object) {
   if (object.bytes > 0) result["bytes"] = object.bytes;
   if (!object.name.empty()) result["name"] = object.name;
   if (object.pus.any()) result["pus"] = cpu_list(object.pus);
+  if (!object.bus_id.empty()) result["bus_id"] = object.bus_id;
+  if (object.vendor != 0) result["vendor"] = object.vendor;
+  if (!object.model.empty()) result["model"] = object.model;
+  for (const Topology::Link& link : object.links) {
+    result["links"].push_back({{"gpu", link.gpu}, {"bytes_per_second", link.bytes_per_second}});
+  }
   for (const Object& child : object.children) result["children"].push_back(object_to_json(child));
   return result;
 }
@@ -51,8 +57,20 @@ Object object_from_json(const json& source) {
   object.bytes = source.value("bytes", std::uint64_t{0});
   object.name = source.value("name", "");
   object.pus = pus_named(source.value("pus", ""));
+  object.bus_id = source.value("bus_id", "");
+  object.vendor = source.value("vendor", 0);
+  object.model = source.value("model", "");
+  for (const json& link : source.value("links", json::array())) {
+    object.links.push_back({.gpu = link.at("gpu"), .bytes_per_second = link.at("bytes_per_second")});
+  }
   for (const json& child : source.value("children", json::array())) object.children.push_back(object_from_json(child));
   return object;
+}
+
+json gpu_to_json(const GpuRecord& gpu) {
+  return {{"ordinal", gpu.ordinal},  {"bus_id", gpu.bus_id.data()}, {"uuid", gpu.uuid.data()},
+          {"name", gpu.name.data()}, {"bytes", gpu.bytes},          {"distance", text_of(gpu.distance)},
+          {"wanted", gpu.wanted},    {"visible", gpu.visible}};
 }
 
 json rank_to_json(const Survey& survey, const RankRecord& record) {
@@ -66,6 +84,8 @@ json rank_to_json(const Survey& survey, const RankRecord& record) {
               {"bound", binding.bound},      {"pus", cpu_list(binding.pus)},        {"cores", binding.cores.count()},
               {"inside", std::move(objects)}};
   if (std::isfinite(binding.quota.cores)) result["quota_cores"] = binding.quota.cores;
+  if (record.gpu.ordinal >= 0) result["gpu"] = gpu_to_json(record.gpu);
+  if (record.gpu.limit[0] != '\0') result["gpus_seen"] = record.gpu.limit.data();
   return result;
 }
 

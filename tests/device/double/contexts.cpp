@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <mutex>
 #include <string>
 
@@ -52,7 +53,7 @@ void tell_survivors(int device) {
 
 }  // namespace
 
-bool is_device(int device) { return device >= 0 && device < settings().devices; }
+bool is_device(int device) { return device >= 0 && device < std::ssize(visible_devices()); }
 
 CUcontext primary_context(int device) { return context_of(device).handle; }
 

@@ -6,14 +6,41 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 // cuInit, cuDriverGetVersion and cuDevice...
 namespace chorus::test {
 
 using namespace doubles;
+
+namespace {
+
+std::map<int, DeviceIdentity> first_identities() {
+  std::map<int, DeviceIdentity> all;
+  for (int device = 0; device < 16; ++device) {
+    all[device] = {.name = fmt::format("Pretended device {}", device % 2 == 0 ? "A100" : "H100"),
+                   .pci_bus_id = fmt::format("0000:{:02X}:00.0", 0x1A + 0x11 * device),
+                   .uuid = fmt::format("pretended UUID{:02}", device),
+                   .memory_bytes = std::size_t{80} << 30U};
+  }
+  return all;
+}
+
+std::map<int, DeviceIdentity>& identities() {
+  static auto& all = *[] {
+    at_clear([] { identities() = first_identities(); });
+    return new std::map<int, DeviceIdentity>(first_identities());
+  }();
+  return all;
+}
+
+}  // namespace
 
 void set_device_count(int count) {
   const Lock lock(guard());
@@ -36,9 +63,13 @@ void forget_initialization() {
 }
 
 DeviceIdentity device_identity(int device) {
-  return {.name = fmt::format("Pretended device {}", device % 2 == 0 ? "A100" : "H100"),
-          .pci_bus_id = fmt::format("0000:{:02X}:00.0", 0x1A + 0x11 * device),
-          .uuid = fmt::format("pretended UUID{:02}", device)};
+  const std::vector<int> visible = visible_devices();
+  return identities()[device < std::ssize(visible) ? visible[static_cast<std::size_t>(device)] : device];
+}
+
+void set_device_identity(int device, const DeviceIdentity& identity) {
+  const Lock lock(guard());
+  identities()[device] = identity;
 }
 
 }  // namespace chorus::test
@@ -63,7 +94,7 @@ extern "C" {
 CUresult cuInit(unsigned int flags) {
   return cuda_call({.function = "cuInit"}, Needs::nothing, [&](Lock&) {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (settings().devices == 0) return CUDA_ERROR_NO_DEVICE;
+    if (visible_devices().empty()) return CUDA_ERROR_NO_DEVICE;
     settings().initialized = true;
     return CUDA_SUCCESS;
   });
@@ -80,7 +111,7 @@ CUresult cuDriverGetVersion(int* version) {
 CUresult cuDeviceGetCount(int* count) {
   return cuda_call({.function = "cuDeviceGetCount"}, Needs::initialized, [&](Lock&) {
     if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *count = settings().devices;
+    *count = static_cast<int>(visible_devices().size());
     return CUDA_SUCCESS;
   });
 }
@@ -111,6 +142,15 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
     if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
     std::memcpy(uuid->bytes, device_identity(device).uuid.data(), sizeof uuid->bytes);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDeviceTotalMem(size_t* bytes, CUdevice device) {
+  return cuda_call({.function = "cuDeviceTotalMem", .device = device}, Needs::initialized, [&](Lock&) {
+    if (bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *bytes = device_identity(device).memory_bytes;
     return CUDA_SUCCESS;
   });
 }

@@ -66,6 +66,7 @@ struct Leaks {
 [[nodiscard]] Leaks leaks();
 
 /// How many devices there are, 1 to 16, or 0, of which cuInit complains. At first 8, or as DEVICE_DOUBLE_DEVICES says.
+/// CUDA_VISIBLE_DEVICES, a list of their numbers, leaves some of them, in its order.
 void set_device_count(int count);
 /// CUDA's version as cuDriverGetVersion says it. At first CUDA_VERSION.
 void set_driver_version(int version);
@@ -79,8 +80,12 @@ struct DeviceIdentity {
   std::string name;
   std::string pci_bus_id;
   std::string uuid;  ///< 16 bytes
+  std::size_t memory_bytes = 0;
 };
+/// By the number that CUDA gives it.
 [[nodiscard]] DeviceIdentity device_identity(int device);
+/// By the number that it has where all can be seen.
+void set_device_identity(int device, const DeviceIdentity& identity);
 
 /// A call that is to fail, without effect.
 struct Failure {

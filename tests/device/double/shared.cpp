@@ -3,8 +3,12 @@
 
 #include <cuda.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +48,21 @@ Settings& settings() {
     return made;
   }();
   return all;
+}
+
+std::vector<int> visible_devices() {
+  std::vector<int> devices(static_cast<std::size_t>(settings().devices));
+  std::iota(devices.begin(), devices.end(), 0);
+  const char* const named = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (named == nullptr) return devices;
+  std::vector<int> visible;
+  std::istringstream list(named);
+  for (std::string entry; std::getline(list, entry, ',');) {
+    const bool number = !entry.empty() && std::ranges::all_of(entry, [](char one) { return one >= '0' && one <= '9'; });
+    if (!number || std::stoi(entry) >= settings().devices) break;
+    visible.push_back(std::stoi(entry));
+  }
+  return visible;
 }
 
 void restore_settings() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <vector>
 
 // What all parts of the doubles stand on: one lock, which everything that they remember is under, and the settings.
 namespace chorus::test::doubles {
@@ -22,6 +23,8 @@ struct Settings {
   int era = 0;  ///< grows with `clear`
 };
 [[nodiscard]] Settings& settings();
+/// The devices that CUDA_VISIBLE_DEVICES leaves, in its order: those before the first entry that is none.
+[[nodiscard]] std::vector<int> visible_devices();
 /// Sets all but `initialized` to what it is at first.
 void restore_settings();
 

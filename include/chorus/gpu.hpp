@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chorus/export.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace chorus {
+
+class Communicator;
+
+/// A GPU, or one of the instances that a GPU is cut into (MIG), as one process can use it. A plain value.
+struct Gpu {
+  int ordinal = 0;     ///< CUDA's number for it in this process, for cudaSetDevice
+  std::string bus_id;  ///< where it is on the PCI bus: "0000:3b:00.0"; the instances of a GPU have the same
+  std::string uuid;    ///< tells it from all others: as `nvidia-smi -L` prints it, without "GPU-" or "MIG-"
+  std::string name;    ///< "NVIDIA H100 80GB HBM3"
+  std::uint64_t memory_bytes = 0;
+
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+/// The GPUs that this process can use, by CUDA's numbers: what CUDA_VISIBLE_DEVICES and the system leave. None where
+/// there is no driver or the library has been built without CUDA; `chorus-info topology` says why.
+///
+/// Order    any thread. It loads CUDA's driver, and makes no context.
+[[nodiscard]] CHORUS_API std::vector<Gpu> local_gpus();
+
+/// Gives every rank the GPU that it is to use, for cudaSetDevice(gpu->ordinal): one of those that its process can use;
+/// none where that is none.
+///
+/// On each machine no GPU gets more ranks than it has to. Then the ranks are as near to their GPUs as can be, step by
+/// step from the same part of a NUMA domain over the domain and the package to the machine, by where a rank is bound;
+/// then as evenly spread as can be. Among equals, lower ranks get GPUs with lower numbers: ranks that are not bound are
+/// spread in their order. GPUs are told apart by their UUIDs, so that ranks may see different ones, as Slurm's
+/// --gpus-per-task has it; an instance of MIG counts as a GPU. With CHORUS_GPUS=0,0,1,1 in rank 0's environment the
+/// first two ranks on each machine take the GPU that CUDA calls 0 in their processes, the next two that called 1.
+///
+/// Order    every rank calls, as a collective; blocks until all have. Once, before the first use of a GPU, and after
+///          threads that are ranks are bound. It loads CUDA's driver, and neither makes a context nor sets the device.
+/// Result   the same in each run in which ranks are bound alike and see the same GPUs.
+/// Throws   what a collective throws; Error{invalid_environment} on every rank where CHORUS_GPUS has too few entries
+///          for a machine, or names a GPU that a rank cannot use: `comm` is then as it was.
+[[nodiscard]] CHORUS_API std::optional<Gpu> nearest_gpu(const Communicator& comm);
+
+}  // namespace chorus

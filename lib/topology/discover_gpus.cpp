@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hwloc knows of GPUs. Memory, model and links come from its CUDA and NVML components, which distributions often
+// leave out (Debian's hwloc 2.9 does): then the bus and the name in the list of PCI devices are all there is. Links
+// have been read by name since hwloc 2.1, and seen through switches since 2.5.
+#include "topology/discover_gpus.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace chorus {
+namespace {
+
+using Object = Topology::Object;
+
+constexpr std::string_view memory_keys[] = {"CUDAGlobalMemorySize", "OpenCLGlobalMemorySize"};  // in KiB
+
+std::string bus_id_of(hwloc_obj_t pci) {
+  const auto& at = pci->attr->pcidev;
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", +at.domain, +at.bus, +at.dev, +at.func);
+}
+
+std::string_view info_of(hwloc_obj_t object, std::string_view key) {
+  const char* const value = hwloc_obj_get_info_by_name(object, std::string(key).c_str());
+  return value != nullptr ? value : std::string_view();
+}
+
+std::uint64_t kibibytes(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number * 1024;
+}
+
+/// The GPUs in `object` by their places on the PCI bus.
+void collect(Object& object, std::map<std::string, Object*>& gpus) {
+  if (object.kind == Topology::Kind::gpu && !object.bus_id.empty()) gpus[object.bus_id] = &object;
+  for (Object& child : object.children) collect(child, gpus);
+}
+
+/// The GPU that an entry of hwloc's matrix stands for; null where that is something else, as a switch.
+Object* gpu_of(hwloc_obj_t entry, const std::map<std::string, Object*>& gpus) {
+  while (entry != nullptr && entry->type != HWLOC_OBJ_PCI_DEVICE) entry = entry->parent;
+  if (entry == nullptr) return nullptr;
+  const auto found = gpus.find(bus_id_of(entry));
+  return found == gpus.end() ? nullptr : found->second;
+}
+
+#if HWLOC_API_VERSION >= 0x00020100
+
+void add_links(const hwloc_distances_s& matrix, const std::map<std::string, Object*>& gpus) {
+  for (std::size_t from = 0; from < matrix.nbobjs; ++from) {
+    Object* const gpu = gpu_of(matrix.objs[from], gpus);
+    for (std::size_t to = 0; gpu != nullptr && to < matrix.nbobjs; ++to) {
+      const Object* const peer = gpu_of(matrix.objs[to], gpus);
+      const std::uint64_t megabytes = matrix.values[from * matrix.nbobjs + to];
+      if (peer == nullptr || peer == gpu || megabytes == 0) continue;
+      gpu->links.push_back({.gpu = peer->index, .bytes_per_second = megabytes * 1'000'000});
+    }
+  }
+}
+
+#endif
+
+}  // namespace
+
+void describe_gpu(hwloc_obj_t pci, Object& gpu) {
+  gpu.bus_id = bus_id_of(pci);
+  gpu.vendor = pci->attr->pcidev.vendor_id;
+  gpu.model = info_of(pci, "PCIDevice");
+  for (hwloc_obj_t part = pci->io_first_child; part != nullptr; part = part->next_sibling) {
+    if (const std::string_view model = info_of(part, "GPUModel"); !model.empty()) gpu.model = model;
+    for (const std::string_view key : memory_keys) {
+      if (const std::string_view size = info_of(part, key); gpu.bytes == 0 && !size.empty())
+        gpu.bytes = kibibytes(size);
+    }
+  }
+}
+
+void link_gpus([[maybe_unused]] hwloc_topology_t source, [[maybe_unused]] Object& machine) {
+#if HWLOC_API_VERSION >= 0x00020100
+  hwloc_distances_s* matrix = nullptr;
+  unsigned found = 1;
+  if (hwloc_distances_get_by_name(source, "NVLinkBandwidth", &found, &matrix, 0) != 0 || found == 0) return;
+#if HWLOC_API_VERSION >= 0x00020500
+  // The first fails where there is no switch; the second would then forget the links there are.
+  if (hwloc_distances_transform(source, matrix, HWLOC_DISTANCES_TRANSFORM_MERGE_SWITCH_PORTS, nullptr, 0) == 0) {
+    hwloc_distances_transform(source, matrix, HWLOC_DISTANCES_TRANSFORM_TRANSITIVE_CLOSURE, nullptr, 0);
+  }
+#endif
+  std::map<std::string, Object*> gpus;
+  collect(machine, gpus);
+  add_links(*matrix, gpus);
+  hwloc_distances_release(source, matrix);
+#endif
+}
+
+}  // namespace chorus
