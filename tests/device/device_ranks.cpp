@@ -83,7 +83,7 @@ void on_device_ranks(int ranks, Devices devices, const std::function<void(const 
   }
   for (const std::string& fault : faults()) ADD_FAILURE() << fault;
   Leaks left = leaks();
-  left.retained_contexts = 0;  // which stay as long as the process
+  left.retained_contexts = left.modules = 0;  // which stay as long as the process
   EXPECT_EQ(left, Leaks());
 }
 
