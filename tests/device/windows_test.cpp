@@ -192,6 +192,30 @@ TEST_P(Windows, AreOpenedInOtherProcesses) {
   }
 }
 
+/// The memory and the streams stay, and what is in these goes on.
+TEST_P(Windows, StayUntilNothingReadsThem) {
+  on_device_ranks(1, Devices::shared, [](const Communicator& /*comm*/) {
+    const int ranks = 3;
+    const TestStream streams[ranks];
+    std::vector<std::unique_ptr<DeviceMemory>> vectors;
+    for (int rank = 0; rank < ranks; ++rank) {
+      vectors.push_back(std::make_unique<DeviceMemory>(bytes_of_all(std::vector<int>(1000, rank + 1))));
+    }
+    set_kernel_delay(0, 20ms);
+    std::vector<std::thread> threads;
+    for (const Communicator& comm : thread_communicators(ranks)) {
+      threads.emplace_back([&, comm]() mutable {
+        allreduce(comm, vectors[static_cast<std::size_t>(comm.rank())]->span<int>(), ReduceOp::sum,
+                  streams[comm.rank()].get(), {.algorithm = GetParam()});
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+    for (const TestStream& stream : streams) stream.wait();
+    for (const auto& vector : vectors) EXPECT_EQ(elements<int>(*vector), std::vector<int>(1000, 6));
+  });
+}
+
 TEST(WindowsChoice, OneShotForShortVectorsTwoShotForLongOnesStagedForTheRest) {
   on_device_ranks(4, Devices::shared, [](const Communicator& comm) {
     const TestStream stream;
