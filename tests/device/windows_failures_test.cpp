@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -82,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(Every, FailingWindows,
 
 TEST_P(FailingWindows, AreToldOnEveryRankAndHangNobody) {
   const auto& [algorithm, function] = GetParam();
-  on_device_ranks(4, Devices::own, [algorithm = algorithm, function = function](const Communicator& comm) {
+  std::barrier<> out_of_the_first(4);  // chorus's own tells who has not left it yet of the failure
+  on_device_ranks(4, Devices::own, [&, algorithm = algorithm, function = function](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory memory(bytes_of_all(ones()));
     const auto call = [&] {
@@ -91,7 +93,7 @@ TEST_P(FailingWindows, AreToldOnEveryRankAndHangNobody) {
     };
     EXPECT_FALSE(call().code);
     stream.wait();
-    barrier(comm);
+    out_of_the_first.arrive_and_wait();
     if (comm.rank() == 1) inject({.function = function, .result = CUDA_ERROR_ILLEGAL_ADDRESS, .device = 1});
     Outcome outcome = call();
     if (comm.rank() == 1) expect_error(outcome, ErrorCode::transport, {"allreduce", "illegal memory access"});
