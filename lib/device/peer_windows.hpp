@@ -15,12 +15,12 @@ namespace chorus {
 
 class Transport;
 
-/// A window into each rank's device memory, which the devices of all ranks read: of one node alone. A window has two
-/// halves, and a call goes in segments, each of which takes the other half in turn.
+/// A window in each rank's device memory, which the devices of all ranks read; all are on one node. It has two halves:
+/// a vector goes in segments, which take them in turn.
 ///
-/// A rank writes its half when all others have read what was there. Nothing asks for that: it is known where a rank
-/// writes a half after everybody's arrival, in memory of the hosts, at the segment after the one that used the half
-/// last, and everybody arrives there after what it wrote (`is_written`), which comes after what it has read before.
+/// No half is overwritten while others read it: at each segment the hosts of all ranks meet when what they have written
+/// is there (`Written`), which comes, in the order of streams, after all that they have read for the segment before. So
+/// nobody then reads the half of that one any more, and the next segment may write it.
 class PeerWindows {
  public:
   /// Awaited, it goes on when what was written last is in this rank's window.
