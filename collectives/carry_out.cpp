@@ -4,6 +4,7 @@
 #include "base/bytes.hpp"
 #include "base/names.hpp"
 #include "device/device_native.hpp"
+#include "device/peer_windows.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/mismatch_report.hpp"
 #include "transport/native.hpp"
@@ -129,6 +130,7 @@ Problem problem_of(const Call& call, const Transport& transport) {
   if (const SharedGroup* memory = transport.node_memory()) problem.slot_bytes = memory->slot_bytes();
   if (call.memory == Memory::device) {
     problem.native = transport.device_native() != nullptr && transport.device_native()->supports(call);
+    problem.windows = transport.windows() != nullptr && transport.windows()->supports(call);
   } else {
     problem.native = call.repeatability == Repeatability::none && transport.native() != nullptr &&
                      transport.native()->supports(call);

@@ -19,9 +19,12 @@
 // Order    in the order of `stream`: the call waits for what was put there before, and what is put there later waits
 //          for the call. By the algorithm `nccl` it returns as soon as it is in the stream, without waiting for other
 //          ranks, and can be captured for a graph, but for the first one of a communicator, which connects the ranks.
-//          By `staged` it returns when it is over. `synchronize` waits for it and hears of failures meanwhile.
+//          By `ipc_one_shot` and `ipc_two_shot` of allreduce it waits for what was put into the stream before and for
+//          the hosts of the other ranks, and returns when it is in the stream. By `staged` it returns when it is over,
+//          and by neither of the three it can be captured. `synchronize` waits for it and hears of failures meanwhile.
 // Result   NCCL's, by `nccl`: sums of 16-bit floats may be rounded at each step. Deterministic and reproducible calls,
-//          and types and operations that NCCL has not, go by `staged`, with the bits of the same call on the host.
+//          and types and operations that NCCL has not, go by `staged`, with the bits of the same call on the host; an
+//          allreduce that is not reproducible also by windows, which joins in the order of the ranks and rounds once.
 // Throws   also Error{not_built} where the library was built without CUDA, Error{not_supported} where there is no
 //          driver, or a stream is captured for a call that cannot be, Error{invalid_argument} where a buffer is not of
 //          a device, or of another than before, and Error{transport} where CUDA or NCCL fails.

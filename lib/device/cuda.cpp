@@ -38,7 +38,11 @@ Cuda load() {
   library.find(cuda.ctx_set_current, "cuCtxSetCurrent");
   library.find(cuda.ctx_push_current, "cuCtxPushCurrent_v2");
   library.find(cuda.ctx_pop_current, "cuCtxPopCurrent_v2");
+  library.find(cuda.device_can_access_peer, "cuDeviceCanAccessPeer");
+  library.find(cuda.ctx_enable_peer_access, "cuCtxEnablePeerAccess");
   library.find(cuda.pointer_get_attributes, "cuPointerGetAttributes");
+  library.find(cuda.mem_alloc, "cuMemAlloc_v2");
+  library.find(cuda.mem_free, "cuMemFree_v2");
   library.find(cuda.mem_host_alloc, "cuMemHostAlloc");
   library.find(cuda.mem_free_host, "cuMemFreeHost");
   library.find(cuda.mem_alloc, "cuMemAlloc_v2");
@@ -59,7 +63,14 @@ Cuda load() {
   library.find(cuda.event_create, "cuEventCreate");
   library.find(cuda.event_record, "cuEventRecord");
   library.find(cuda.event_query, "cuEventQuery");
+  library.find(cuda.event_synchronize, "cuEventSynchronize");
   library.find(cuda.event_destroy, "cuEventDestroy_v2");
+  library.find(cuda.ipc_get_mem_handle, "cuIpcGetMemHandle");
+  library.find(cuda.ipc_open_mem_handle, "cuIpcOpenMemHandle_v2");
+  library.find(cuda.ipc_close_mem_handle, "cuIpcCloseMemHandle");
+  library.find(cuda.module_load_data, "cuModuleLoadData");
+  library.find(cuda.module_get_function, "cuModuleGetFunction");
+  library.find(cuda.launch_kernel, "cuLaunchKernel");
   const CUresult result = cuda.init(0);
   if (result == CUDA_SUCCESS) return cuda;
   throw Error(ErrorCode::not_supported,

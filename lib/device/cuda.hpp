@@ -21,7 +21,11 @@ struct Cuda {
   decltype(&cuCtxSetCurrent) ctx_set_current = nullptr;
   decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
   decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
+  decltype(&cuDeviceCanAccessPeer) device_can_access_peer = nullptr;
+  decltype(&cuCtxEnablePeerAccess) ctx_enable_peer_access = nullptr;
   decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;
+  decltype(&cuMemAlloc) mem_alloc = nullptr;
+  decltype(&cuMemFree) mem_free = nullptr;
   decltype(&cuMemHostAlloc) mem_host_alloc = nullptr;
   decltype(&cuMemFreeHost) mem_free_host = nullptr;
   decltype(&cuMemAlloc) mem_alloc = nullptr;
@@ -42,7 +46,14 @@ struct Cuda {
   decltype(&cuEventCreate) event_create = nullptr;
   decltype(&cuEventRecord) event_record = nullptr;
   decltype(&cuEventQuery) event_query = nullptr;
+  decltype(&cuEventSynchronize) event_synchronize = nullptr;
   decltype(&cuEventDestroy) event_destroy = nullptr;
+  decltype(&cuIpcGetMemHandle) ipc_get_mem_handle = nullptr;
+  decltype(&cuIpcOpenMemHandle) ipc_open_mem_handle = nullptr;
+  decltype(&cuIpcCloseMemHandle) ipc_close_mem_handle = nullptr;
+  decltype(&cuModuleLoadData) module_load_data = nullptr;
+  decltype(&cuModuleGetFunction) module_get_function = nullptr;
+  decltype(&cuLaunchKernel) launch_kernel = nullptr;
 
   /// Throws Error{transport} unless `result` is success: `what` was tried.
   void check(CUresult result, const char* what) const;

@@ -5,6 +5,7 @@
 #include "device/cuda.hpp"
 #include "device/nccl_native.hpp"
 #include "transport/gathering.hpp"
+#include "transport/process.hpp"
 #include "transport/transport.hpp"
 
 #include <fmt/format.h>
@@ -68,6 +69,10 @@ Task<Devices> find_devices(Transport& transport, std::unique_ptr<Accelerator> ow
     devices.note = fmt::format("device memory: through the hosts, as {}{}", why_not,
                                here.missing.empty() ? "" : fmt::format(" (here: {})", here.missing));
   }
+  ConnectedWindows connected = co_await connect_windows(transport, device, this_process());
+  devices.windows = std::move(connected.windows);
+  devices.note += devices.windows ? "; devices read one another's memory"
+                                  : fmt::format("; devices do not read one another's memory: {}", connected.why_not);
   co_return devices;
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/accelerator.hpp"
 #include "device/device_native.hpp"
+#include "device/peer_windows.hpp"
 #include "task/task.hpp"
 
 #include <memory>
@@ -16,6 +17,7 @@ class Transport;
 struct Devices {
   std::unique_ptr<Accelerator> accelerator;
   std::unique_ptr<DeviceNative> native;  ///< null on every rank, or on none
+  std::unique_ptr<PeerWindows> windows;  ///< likewise
   std::string note;                      ///< how the devices reach one another, for the log; the same on every rank
 };
 

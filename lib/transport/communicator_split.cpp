@@ -137,6 +137,7 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
   if (settings_.timeout.count() > 0) part->watch(settings_.timeout);
   made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
                                  .native = std::move(part),
+                                 .windows = nullptr,  // NCCL does most of what they are for
                                  .note = "device memory: NCCL, split off another communicator"});
 }
 

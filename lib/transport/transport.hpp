@@ -17,6 +17,7 @@ namespace chorus {
 class Accelerator;
 class DeviceNative;
 class Native;
+class PeerWindows;
 class SharedGroup;
 struct Devices;
 class Subset;
@@ -108,6 +109,8 @@ class Transport {
   [[nodiscard]] Accelerator* accelerator() const noexcept;
   /// The vendor's own collectives over the devices of these ranks; null on every rank, or on none.
   [[nodiscard]] DeviceNative* device_native() const noexcept;
+  /// Windows into the devices' memory, which all ranks' devices read; null on every rank, or on none.
+  [[nodiscard]] PeerWindows* windows() const noexcept;
 
   // The hierarchy. All three are null where all ranks are on one node, or every rank is alone on its own.
 

@@ -71,8 +71,9 @@ void on_device_ranks(int ranks, Devices devices, const std::function<void(const 
       threads.emplace_back([&, comm] {
         try {
           run_rank(comm, devices, body);
-        } catch (...) {
+        } catch (const std::exception& error) {
           errors[static_cast<std::size_t>(comm.rank())] = std::current_exception();
+          comm.revoke(error.what());  // the others may wait for this rank
         }
       });
     }
@@ -83,7 +84,7 @@ void on_device_ranks(int ranks, Devices devices, const std::function<void(const 
   }
   for (const std::string& fault : faults()) ADD_FAILURE() << fault;
   Leaks left = leaks();
-  left.retained_contexts = 0;  // which stay as long as the process
+  left.retained_contexts = left.modules = 0;  // which stay as long as the process
   EXPECT_EQ(left, Leaks());
 }
 

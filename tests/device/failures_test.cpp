@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nccl.h>
 
+#include <barrier>
 #include <string>
 #include <vector>
 
@@ -158,7 +159,8 @@ struct FailingCall {
 class FailingCalls : public testing::TestWithParam<FailingCall> {};
 
 TEST_P(FailingCalls, AreToldOnEveryRankAndHangNobody) {
-  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
+  std::barrier<> out_of_the_first(3);  // chorus's own tells who has not left it yet of the failure
+  on_device_ranks(3, Devices::own, [&](const Communicator& comm) {
     const FailingCall& failing = GetParam();
     const TestStream stream;
     const std::vector<float> three(150, 1);
@@ -170,7 +172,7 @@ TEST_P(FailingCalls, AreToldOnEveryRankAndHangNobody) {
       });
     };
     EXPECT_FALSE(call().code);
-    barrier(comm);
+    out_of_the_first.arrive_and_wait();
     if (comm.rank() == 1) inject({.function = failing.function, .result = failing.result, .device = 1});
     const Outcome outcome = call();
     if (comm.rank() == 1) expect_error(outcome, ErrorCode::transport, {"alltoall"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every collective on device memory by both of its algorithms, against the oracle.
+// Every collective on device memory by each of its algorithms, against the oracle.
 #include "collectives/oracle.hpp"
 #include "device/device_ranks.hpp"
 #include "kernels/kernels.hpp"
@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -34,15 +35,21 @@ bool has_root(Collective collective) {
          collective == Collective::scatter;
 }
 
-using Case = std::tuple<const char*, int>;  // algorithm, ranks
+using Case = std::tuple<const char*, Devices, int>;  // algorithm, whose devices, ranks
 
 class OnDevices : public testing::TestWithParam<Case> {
  protected:
   static const char* algorithm() { return std::get<0>(GetParam()); }
-  static int ranks() { return std::get<1>(GetParam()); }
+  static int ranks() { return std::get<2>(GetParam()); }
+  static bool by_windows() { return std::string(algorithm()).starts_with("ipc"); }
+  /// The collectives that it is for.
+  static std::vector<Collective> its_collectives() {
+    if (by_windows()) return {Collective::allreduce};
+    return {std::begin(collectives), std::end(collectives)};
+  }
 
   static void run(const std::vector<PreparedCall>& calls) {
-    on_device_ranks(ranks(), Devices::own, [&](const Communicator& comm) {
+    on_device_ranks(ranks(), std::get<1>(GetParam()), [&](const Communicator& comm) {
       const TestStream stream;
       for (const PreparedCall& call : calls) {
         DeviceBuffers buffers(call, comm.rank());
@@ -56,13 +63,15 @@ class OnDevices : public testing::TestWithParam<Case> {
 };
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
-  return std::string(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
+  const auto& [algorithm, devices, ranks] = info.param;
+  const char* const sharing = devices == Devices::shared ? "_on_one_device_" : "_";
+  return algorithm + std::string(sharing) + std::to_string(ranks);
 }
 
 TEST_P(OnDevices, EveryCountRootAndPlace) {
   std::vector<PreparedCall> calls;
   const auto p = static_cast<std::size_t>(ranks());
-  for (const Collective collective : collectives) {
+  for (const Collective collective : its_collectives()) {
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, p - 1, p, p + 1, 300'001 / p}) {
       for (int root = 0; root < (has_root(collective) ? ranks() : 1); root += std::max(1, ranks() - 1)) {
         for (const bool in_place : {false, true}) {
@@ -76,8 +85,8 @@ TEST_P(OnDevices, EveryCountRootAndPlace) {
   run(calls);
 }
 
-/// What NCCL joins as chorus says.
-bool nccl_joins(DataType type, ReduceOp op) {
+/// What NCCL joins as chorus says, and what is joined through windows.
+bool device_joins(DataType type, ReduceOp op) {
   if (type == DataType::int16 || type == DataType::uint16 || type == DataType::boolean ||
       type >= DataType::long_double) {
     return false;
@@ -89,13 +98,13 @@ bool nccl_joins(DataType type, ReduceOp op) {
 TEST_P(OnDevices, EveryTypeAndOperation) {
   std::vector<PreparedCall> calls;
   bool in_place = false;
-  for (const Collective collective : collectives) {
+  for (const Collective collective : its_collectives()) {
     for (int number = 0; number < static_cast<int>(DataType::opaque); ++number) {
       const auto type = static_cast<DataType>(number);
       for (int operation = 0; operation < (has_op(collective) ? reduce_op_count : 1); ++operation) {
         const auto op = static_cast<ReduceOp>(operation);
         if (has_op(collective) && !kernels::supports(type, op)) continue;
-        if (has_op(collective) && std::string(algorithm()) == "nccl" && !nccl_joins(type, op)) continue;
+        if (has_op(collective) && std::string(algorithm()) != "staged" && !device_joins(type, op)) continue;
         in_place = !in_place || collective == Collective::bcast;
         calls.emplace_back(Call{collective, type, op, 0, 5}, ranks(), Placement{.in_place = in_place});
       }
@@ -104,8 +113,16 @@ TEST_P(OnDevices, EveryTypeAndOperation) {
   run(calls);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, OnDevices, testing::Combine(testing::Values("nccl", "staged"), testing::Range(1, 9)),
+INSTANTIATE_TEST_SUITE_P(Every, OnDevices,
+                         testing::Combine(testing::Values("nccl", "staged"), testing::Values(Devices::own),
+                                          testing::Range(1, 9)),
                          name_of);
+#if CHORUS_HAS_KERNELS
+INSTANTIATE_TEST_SUITE_P(Windows, OnDevices,
+                         testing::Combine(testing::Values("ipc_one_shot", "ipc_two_shot"),
+                                          testing::Values(Devices::own, Devices::shared), testing::Range(1, 9)),
+                         name_of);
+#endif
 
 }  // namespace
 }  // namespace chorus::test

@@ -12,11 +12,13 @@
 namespace chorus::test {
 namespace {
 
-TEST(WithoutNccl, CallsGoThroughTheHost) {
+TEST(WithoutNccl, CallsGoThroughTheHostOrWindows) {
   on_device_ranks(3, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory memory(bytes_of_all(std::vector<float>(10, 1)));
     allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get());
+    bcast(comm, memory.span<float>(), 0, stream.get());
+    stream.wait();
     EXPECT_EQ(elements<float>(memory), std::vector<float>(10, 3));
     expect_error(
         outcome_of([&] { allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get(), {.algorithm = "nccl"}); }),

@@ -163,8 +163,8 @@ TEST(DeviceChoice, NcclWhereItCanAndStagedWhereNot) {
 TEST(DeviceChoice, RanksThatShareADeviceGoThroughTheHost) {
   on_device_ranks(4, Devices::shared, [](const Communicator& comm) {
     const TestStream stream;
-    const DeviceMemory memory(bytes_of_all(repeated(comm.rank() + 1)));
-    allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get());
+    const DeviceMemory all(bytes_of_all(repeated(comm.rank() + 1, 400))), memory(bytes_of_all(repeated(0)));
+    reduce_scatter_block(comm, all.span<const double>(), memory.span<double>(), ReduceOp::sum, stream.get());
     EXPECT_EQ(elements<double>(memory), repeated(sum_of(4))) << "a staged call is over when it returns";
     const Outcome named =
         outcome_of([&] { allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get(), {.algorithm = "nccl"}); });

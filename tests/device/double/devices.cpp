@@ -57,6 +57,12 @@ void set_delay(std::chrono::microseconds delay) {
   settings().delay = delay;
 }
 
+void set_kernel_delay(int device, std::chrono::microseconds delay) {
+  const Lock lock(guard());
+  settings().slow_device = device;
+  settings().kernel_delay = delay;
+}
+
 void forget_initialization() {
   const Lock lock(guard());
   settings().initialized = false;

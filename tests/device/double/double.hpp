@@ -59,11 +59,18 @@ struct Leaks {
   int streams = 0;
   int events = 0;
   int retained_contexts = 0;
+  int modules = 0;
+  int opened_memory = 0;  ///< by cuIpcOpenMemHandle
   int communicators = 0;
   int reduce_ops = 0;
   bool operator==(const Leaks&) const = default;
 };
 [[nodiscard]] Leaks leaks();
+
+/// The process that the calling thread pretends to be in, for cuIpc...; at first all threads are in 0.
+void set_process(int process);
+/// Whether devices reach one another, as cuDeviceCanAccessPeer says it. At first they do.
+void set_peer_access(bool reach);
 
 /// How many devices there are, 1 to 16, or 0, of which cuInit complains. At first 8, or as DEVICE_DOUBLE_DEVICES says.
 /// CUDA_VISIBLE_DEVICES, a list of their numbers, leaves some of them, in its order.
@@ -73,6 +80,8 @@ void set_driver_version(int version);
 /// How long each operation of a stream rests before it takes effect. At first 200 us, or as DEVICE_DOUBLE_DELAY_US
 /// says.
 void set_delay(std::chrono::microseconds delay);
+/// How much longer kernels take on one of the devices. At first they take no longer than other operations.
+void set_kernel_delay(int device, std::chrono::microseconds delay);
 /// Until the next cuInit, functions refuse as before the first.
 void forget_initialization();
 

@@ -10,6 +10,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -80,13 +81,23 @@ CUresult allocate(std::size_t bytes, bool on_host, std::uintptr_t& address) {
   return CUDA_SUCCESS;
 }
 
+bool is_mapped(const std::shared_ptr<Allocation>& original) {
+  return std::ranges::any_of(allocations(), [&](const auto& other) { return other.second->original == original; });
+}
+
 CUresult free_allocation(const char* function, std::uintptr_t address, bool on_host) {
   const auto found = allocations().find(address);
   if (found == allocations().end() || found->second->on_host != on_host) {
     record_fault(fmt::format("{} of {:#x}, which is not allocated, or not any more", function, address));
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (found->second.use_count() > 1) {
+  if (found->second->original != nullptr) {
+    record_fault(fmt::format("{} of {:#x}, which another process has allocated", function, address));
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (is_mapped(found->second)) {
+    record_fault(fmt::format("{} of {:#x}, while another process has it open", function, address));
+  } else if (found->second.use_count() > 1) {
     record_fault(fmt::format("{} of {:#x}, while operations that use it are enqueued", function, address));
   }
   --count_of(*found->second);
@@ -96,7 +107,31 @@ CUresult free_allocation(const char* function, std::uintptr_t address, bool on_h
 
 }  // namespace
 
-Allocation::~Allocation() { std::free(data); }
+Allocation::~Allocation() {
+  if (original == nullptr) std::free(data);
+}
+
+std::uintptr_t map(const std::shared_ptr<Allocation>& original) {
+  const auto made = std::make_shared<Allocation>();
+  made->data = original->data;
+  made->bytes = original->bytes;
+  made->device = original->device;
+  made->context = current_context();
+  made->address = reserve(made->bytes);
+  made->original = original;
+  if (made->address != 0) allocations()[made->address] = made;
+  return made->address;
+}
+
+bool unmap(std::uintptr_t address) {
+  const auto found = allocations().find(address);
+  if (found == allocations().end() || found->second->original == nullptr) return false;
+  if (found->second.use_count() > 1) {
+    record_fault(fmt::format("cuIpcCloseMemHandle of {:#x}, while operations that use it are enqueued", address));
+  }
+  allocations().erase(found);
+  return true;
+}
 
 std::shared_ptr<Allocation> allocation_at(std::uintptr_t address) {
   auto after = allocations().upper_bound(address);
@@ -169,7 +204,9 @@ CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream strea
     if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
     std::uintptr_t made = 0;
     const CUresult result = allocate(bytes, false, made);
-    if (result == CUDA_SUCCESS) *address = made;
+    if (result != CUDA_SUCCESS) return result;
+    allocations()[made]->pooled = true;
+    *address = made;
     return result;
   });
 }

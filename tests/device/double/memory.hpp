@@ -18,7 +18,9 @@ struct Allocation {
   CUcontext context = nullptr;
   int device = -1;
   unsigned long long number = 0;
-  std::byte* data = nullptr;  ///< pinned memory: at `address`
+  std::byte* data = nullptr;                       ///< pinned memory: at `address`
+  bool pooled = false;                             ///< from cuMemAllocAsync
+  std::shared_ptr<Allocation> original = nullptr;  ///< of one that another process has opened: whose bytes these are
 
   Allocation() = default;
   Allocation(const Allocation&) = delete;
@@ -32,6 +34,11 @@ struct Allocation {
 
 /// The allocation that holds `address`, or null.
 [[nodiscard]] std::shared_ptr<Allocation> allocation_at(std::uintptr_t address);
+
+/// Gives the memory of `original` another address, for the current context, until `unmap`.
+[[nodiscard]] std::uintptr_t map(const std::shared_ptr<Allocation>& original);
+/// False where nothing is mapped at `address`.
+[[nodiscard]] bool unmap(std::uintptr_t address);
 
 /// Bytes that an operation reads or writes. Whoever has it keeps them, though not from being freed.
 struct Bytes {

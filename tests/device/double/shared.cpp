@@ -70,6 +70,8 @@ void restore_settings() {
   all.devices = number("DEVICE_DOUBLE_DEVICES", 8);
   all.delay = std::chrono::microseconds(number("DEVICE_DOUBLE_DELAY_US", 200));
   all.driver_version = CUDA_VERSION;
+  all.peer_access = true;
+  all.slow_device = -1;
   ++all.era;
 }
 

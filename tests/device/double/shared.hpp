@@ -19,8 +19,11 @@ struct Settings {
   int devices = 8;
   int driver_version = 0;
   bool initialized = false;
+  bool peer_access = true;
   std::chrono::microseconds delay{200};
-  int era = 0;  ///< grows with `clear`
+  std::chrono::microseconds kernel_delay{0};
+  int slow_device = -1;  ///< that of `kernel_delay`
+  int era = 0;           ///< grows with `clear`
 };
 [[nodiscard]] Settings& settings();
 /// The devices that CUDA_VISIBLE_DEVICES leaves, in its order: those before the first entry that is none.
