@@ -114,6 +114,11 @@ struct Arguments {
   void (*multiply)(const void*, std::byte*, std::size_t) = nullptr;
 };
 
+/// What the elements of a call on device memory are multiplied by before their sum; null where they are not.
+[[nodiscard]] inline const void* factor_of(const Arguments& arguments) noexcept {
+  return arguments.multiply != nullptr ? arguments.function : nullptr;
+}
+
 /// A block of `in`, which has one for each rank.
 [[nodiscard]] inline Section input_block(const Arguments& arguments, std::size_t number) noexcept {
   if (!arguments.in_sections.empty()) return arguments.in_sections[number];

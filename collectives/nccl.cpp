@@ -46,7 +46,7 @@ Task<> run(Transport& transport, Arguments arguments) {
                 .out = arguments.out,
                 .in_sections = arguments.in_sections,
                 .out_sections = arguments.out_sections},
-               arguments.multiply != nullptr ? arguments.function : nullptr, arguments.stream);
+               factor_of(arguments), arguments.stream);
   co_await DeviceNative::Queued(native);
 }
 

@@ -35,7 +35,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     const Section part = segments[number];
     const Section whole = {0, part.bytes};
     PeerWindows::Segment segment(windows, arguments.stream);
-    windows.write(call, arguments.in + part.offset, part.bytes, arguments.factor, arguments.stream);
+    windows.write(call, arguments.in + part.offset, part.bytes, factor_of(arguments), arguments.stream);
     co_await meet_after_writing(transport);
     windows.reduce(call, whole, arguments.out + part.offset, arguments.stream);
     segment.end();

@@ -47,7 +47,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     const Section piece = segments[number];
     const Section own = part_of(piece.bytes, transport.rank(), ranks);
     PeerWindows::Segment segment(windows, arguments.stream);
-    windows.write(call, arguments.in + piece.offset, piece.bytes, arguments.factor, arguments.stream);
+    windows.write(call, arguments.in + piece.offset, piece.bytes, factor_of(arguments), arguments.stream);
     co_await meet_after_writing(transport);
     windows.reduce_within(call, own, arguments.stream);
     co_await meet_after_writing(transport);

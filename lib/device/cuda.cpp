@@ -45,8 +45,6 @@ Cuda load() {
   library.find(cuda.mem_free, "cuMemFree_v2");
   library.find(cuda.mem_host_alloc, "cuMemHostAlloc");
   library.find(cuda.mem_free_host, "cuMemFreeHost");
-  library.find(cuda.mem_alloc, "cuMemAlloc_v2");
-  library.find(cuda.mem_free, "cuMemFree_v2");
   library.find(cuda.mem_alloc_async, "cuMemAllocAsync");
   library.find(cuda.mem_free_async, "cuMemFreeAsync");
   library.find(cuda.memcpy, "cuMemcpy");

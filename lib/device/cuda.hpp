@@ -28,8 +28,6 @@ struct Cuda {
   decltype(&cuMemFree) mem_free = nullptr;
   decltype(&cuMemHostAlloc) mem_host_alloc = nullptr;
   decltype(&cuMemFreeHost) mem_free_host = nullptr;
-  decltype(&cuMemAlloc) mem_alloc = nullptr;
-  decltype(&cuMemFree) mem_free = nullptr;
   decltype(&cuMemAllocAsync) mem_alloc_async = nullptr;
   decltype(&cuMemFreeAsync) mem_free_async = nullptr;
   decltype(&cuMemcpy) memcpy = nullptr;
