@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace {
 
 using detail::CommunicatorState;
 using detail::Refusal;
+
+/// What cudaStreamPerThread is.
+void* const per_thread_stream = reinterpret_cast<void*>(std::uintptr_t{2});
 
 /// That of the call's memory; -1 where this rank has none in it.
 int device_of(const Arguments& arguments) {
@@ -75,7 +79,12 @@ bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   return true;
 }
 
-void check_capture(const CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments) {
+void check_stream(const CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments) {
+  if (algorithm.queues && arguments.stream == per_thread_stream) {
+    throw Refusal(ErrorCode::not_supported,
+                  "argument stream is CUDA's per-thread stream, which means another one in the threads of NCCL; make a "
+                  "stream by cudaStreamCreate");
+  }
   if (!algorithm.queues && state.transport().accelerator()->is_captured(arguments.stream)) {
     refuse_capture("this call passes through the host, which waits for what it puts into the stream");
   }
@@ -88,9 +97,10 @@ void synchronize(const Communicator& comm, Stream stream) {
   state.check_whole(call);
   try {
     state.prepare({});
-    if (state.ready() && state.transport().accelerator() != nullptr) {
-      state.drive(wait_for(state.transport(), stream.native()));
-    }
+    Accelerator* const accelerator = state.transport().accelerator();
+    if (!state.ready() || accelerator == nullptr) return;
+    if (accelerator->is_captured(stream.native())) refuse_capture("end the capture before");
+    state.drive(wait_for(state.transport(), stream.native()));
   } catch (...) {
     state.fail(call);
   }

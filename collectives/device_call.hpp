@@ -12,7 +12,8 @@ namespace chorus {
 /// captured and this is the first call.
 [[nodiscard]] bool prepare_device(detail::CommunicatorState& state, const Arguments& arguments);
 
-/// Throws detail::Refusal where the stream of the call is captured and `algorithm` waits for what it puts there.
-void check_capture(const detail::CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments);
+/// Throws detail::Refusal where the stream of the call is captured and `algorithm` waits for what it puts there, or
+/// where it is one that NCCL's threads would take for another.
+void check_stream(const detail::CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments);
 
 }  // namespace chorus

@@ -84,7 +84,7 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
     if (arguments.call.memory == Memory::device && !prepare_device(state, arguments)) return;
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
-    if (arguments.call.memory == Memory::device) check_capture(state, algorithm, arguments);
+    if (arguments.call.memory == Memory::device) check_stream(state, algorithm, arguments);
     if (algorithm.queues) {
       state.drive(queue(algorithm, state.transport(), arguments, state.settings().compare));
     } else if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {

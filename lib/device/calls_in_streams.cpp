@@ -12,10 +12,10 @@ void CallsInStreams::forget() noexcept {
   free_.clear();
 }
 
-void CallsInStreams::add(const Call& call, CUstream stream) {
+void CallsInStreams::add(const Put& put) {
   const Cuda& driver = cuda();
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  driver.check(driver.stream_is_capturing(stream, &status), "tell whether a stream is captured");
+  driver.check(driver.stream_is_capturing(put.stream, &status), "tell whether a stream is captured");
   if (status != CU_STREAM_CAPTURE_STATUS_NONE) return;
   CUevent event = nullptr;
   if (free_.empty()) {
@@ -24,8 +24,8 @@ void CallsInStreams::add(const Call& call, CUstream stream) {
     event = free_.back();
     free_.pop_back();
   }
-  entries_.push_back({call, Clock::now(), event});
-  driver.check(driver.event_record(event, stream), "record an event");
+  entries_.push_back({put.call, put.since, event});
+  driver.check(driver.event_record(event, put.stream), "record an event");
 }
 
 std::optional<Call> CallsInStreams::late(Clock::time_point now, std::chrono::nanoseconds limit) {

@@ -23,8 +23,14 @@ class CallsInStreams {
   CallsInStreams& operator=(const CallsInStreams&) = delete;
   ~CallsInStreams() = default;
 
-  /// One was put there just before. Does nothing where the stream is captured.
-  void add(const Call& call, CUstream stream);
+  /// A call that was put into a stream.
+  struct Put {
+    Call call;
+    Clock::time_point since;
+    CUstream stream = nullptr;
+  };
+  /// It is there, and nothing after it. Does nothing where the stream is captured.
+  void add(const Put& put);
   /// The oldest of those that are not over, if it has been there for `limit` by `now`.
   [[nodiscard]] std::optional<Call> late(Clock::time_point now, std::chrono::nanoseconds limit);
 

@@ -58,6 +58,7 @@ Cuda load() {
   library.find(cuda.stream_synchronize, "cuStreamSynchronize");
   library.find(cuda.stream_wait_event, "cuStreamWaitEvent");
   library.find(cuda.stream_is_capturing, "cuStreamIsCapturing");
+  library.find(cuda.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode");
   library.find(cuda.event_create, "cuEventCreate");
   library.find(cuda.event_record, "cuEventRecord");
   library.find(cuda.event_query, "cuEventQuery");

@@ -41,6 +41,7 @@ struct Cuda {
   decltype(&cuStreamSynchronize) stream_synchronize = nullptr;
   decltype(&cuStreamWaitEvent) stream_wait_event = nullptr;
   decltype(&cuStreamIsCapturing) stream_is_capturing = nullptr;
+  decltype(&cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode = nullptr;
   decltype(&cuEventCreate) event_create = nullptr;
   decltype(&cuEventRecord) event_record = nullptr;
   decltype(&cuEventQuery) event_query = nullptr;

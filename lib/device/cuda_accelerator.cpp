@@ -3,12 +3,17 @@
 #include "device/cuda.hpp"
 
 #include <array>
+#include <cstdint>
+#include <limits>
 
 namespace chorus {
 namespace {
 
 CUstream stream_of(void* stream) noexcept { return static_cast<CUstream>(stream); }
 CUdeviceptr address_of(const std::byte* device) noexcept { return reinterpret_cast<CUdeviceptr>(device); }
+
+/// The driver refuses longer ones (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+constexpr std::size_t longest_pitch = std::numeric_limits<std::int32_t>::max();
 
 class CudaAccelerator final : public Accelerator {
  public:
@@ -68,22 +73,13 @@ class CudaAccelerator final : public Accelerator {
   void copy(Way way, int half, std::byte* host, std::byte* device, const Rows& rows) override {
     const CurrentContext current(context_);
     const Lane& lane = lanes_[static_cast<std::size_t>(way)];
-    CUDA_MEMCPY2D copy{};
-    const bool from_device = way == Way::to_host;
-    copy.srcMemoryType = from_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    copy.dstMemoryType = from_device ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    (from_device ? copy.srcDevice : copy.dstDevice) = address_of(device);
-    (from_device ? copy.srcPitch : copy.dstPitch) = rows.distance;
-    if (from_device) {
-      copy.dstHost = host;
-      copy.dstPitch = rows.bytes;
+    if (rows.count > 1 && rows.distance <= longest_pitch) {
+      copy_at_once(way, host, device, rows, lane.stream);
     } else {
-      copy.srcHost = host;
-      copy.srcPitch = rows.bytes;
+      for (std::size_t row = 0; row < rows.count; ++row) {
+        copy_row(way, host + row * rows.bytes, device + row * rows.distance, rows.bytes, lane.stream);
+      }
     }
-    copy.WidthInBytes = rows.bytes;
-    copy.Height = rows.count;
-    cuda_.check(cuda_.memcpy_2d_async(&copy, lane.stream), "copy to or from the device");
     cuda_.check(cuda_.event_record(lane.over[static_cast<std::size_t>(half)], lane.stream), "record an event");
   }
 
@@ -110,6 +106,31 @@ class CudaAccelerator final : public Accelerator {
     CUstream stream = nullptr;
     std::array<CUevent, halves> over{};
   };
+
+  void copy_at_once(Way way, std::byte* host, std::byte* device, const Rows& rows, CUstream stream) const {
+    CUDA_MEMCPY2D copy{};
+    const bool from_device = way == Way::to_host;
+    copy.srcMemoryType = from_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    copy.dstMemoryType = from_device ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    (from_device ? copy.srcDevice : copy.dstDevice) = address_of(device);
+    (from_device ? copy.srcPitch : copy.dstPitch) = rows.distance;
+    (from_device ? copy.dstPitch : copy.srcPitch) = rows.bytes;
+    if (from_device) {
+      copy.dstHost = host;
+    } else {
+      copy.srcHost = host;
+    }
+    copy.WidthInBytes = rows.bytes;
+    copy.Height = rows.count;
+    cuda_.check(cuda_.memcpy_2d_async(&copy, stream), "copy to or from the device");
+  }
+
+  void copy_row(Way way, std::byte* host, std::byte* device, std::size_t bytes, CUstream stream) const {
+    const CUresult result = way == Way::to_host
+                                ? cuda_.memcpy_device_to_host_async(host, address_of(device), bytes, stream)
+                                : cuda_.memcpy_host_to_device_async(address_of(device), host, bytes, stream);
+    cuda_.check(result, "copy to or from the device");
+  }
 
   [[nodiscard]] bool over(CUresult result) const {
     if (result == CUDA_ERROR_NOT_READY) return false;

@@ -46,6 +46,7 @@ void copy_anywhere(void* out, const void* in, std::size_t bytes) {
   const CurrentContext current(context_of(std::max(device, 0)));
   cuda().check(cuda().memcpy(reinterpret_cast<CUdeviceptr>(out), reinterpret_cast<CUdeviceptr>(in), bytes),
                "copy to or from the device");
+  cuda().check(cuda().stream_synchronize(nullptr), "copy to or from the device");  // it may have gone on by itself
 }
 
 bool is_device_only(const void* address) noexcept try {
@@ -56,7 +57,8 @@ bool is_device_only(const void* address) noexcept try {
   if (!place_of(address).host) return true;
   known.store(address, std::memory_order_relaxed);
   return false;
-} catch (...) {
+} catch (...) {  // there is no driver that works, and nothing of a device: not to be tried for each call
+  process_uses_cuda.store(false, std::memory_order_relaxed);
   return false;
 }
 

@@ -47,8 +47,9 @@ class DeviceNative {
   /// or NCCL has failed: for those who wait for the stream by themselves. The next call then throws Error{timeout} or
   /// Error{transport}.
   virtual void watch(std::chrono::nanoseconds limit) = 0;
-  /// That of the ranks that give the same color, in the order of `key`; none where this rank gives no color. Every rank
-  /// calls; to be followed by Queued of this one and of the new one.
+  /// That of the ranks that give the same color, in the order of `key`; one that is never used where this rank gives no
+  /// color. Every rank calls; to be followed by Queued of this one, until when the new one stays, and then of the new
+  /// one where it is used.
   [[nodiscard]] virtual std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -22,19 +23,19 @@ namespace {
 
 /// What a rank tells the others.
 struct DeviceRecord {
-  std::array<char, 16> uuid{};  ///< of the device, or of the instance that it is cut into
-  int nccl = 0;                 ///< version; 0: none
+  std::uint64_t kernel = 0;       ///< the machine, as its kernel runs
+  std::array<char, 16> bus_id{};  ///< of the device there, which its instances have in common; NCCL takes each once
+  std::int64_t nccl = 0;          ///< version; 0: none
 
   friend auto operator<=>(const DeviceRecord&, const DeviceRecord&) = default;
 };
 
 DeviceRecord record_of(int device, int nccl_version) {
   CUdevice handle = 0;
-  CUuuid uuid{};
   cuda().check(cuda().device_get(&handle, device), "find the device");
-  cuda().check(cuda().device_get_uuid(&uuid, handle), "tell the device's UUID");
-  DeviceRecord record{.uuid = {}, .nccl = nccl_version};
-  std::ranges::copy(uuid.bytes, record.uuid.begin());
+  DeviceRecord record{.kernel = this_kernel(), .bus_id = {}, .nccl = nccl_version};
+  cuda().check(cuda().device_get_pci_bus_id(record.bus_id.data(), static_cast<int>(record.bus_id.size()), handle),
+               "tell where the device is");
   return record;
 }
 

@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -64,21 +66,21 @@ class NcclNative final : public DeviceNative, private Watched {
   }
   void end_watch() noexcept;
   void look(Clock::time_point now) noexcept override;
-  void abort() noexcept {
-    if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
-  }
+  void abort() noexcept;
   void check(ncclResult_t result) const { nccl_.check(result, comm_); }
   /// What NCCL says of its calls under way. Throws what the watch has found.
   [[nodiscard]] ncclResult_t state();
   /// Sends the sections of `in` and receives those of `out`, all at a time.
-  void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
+  void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream);
   /// To each rank its section, whose lengths may differ.
-  void reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
-  void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
+  void reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
+  void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
   /// The collectives that join numbers, by `op`.
-  void reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const;
-  void reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream) const;
-  void move(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
+  void reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
+  void reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream);
+  void move(const Call& call, const Native::Buffers& buffers, CUstream stream);
+  /// NCCL may put a call into its stream some time after it was told to: what comes after it there is kept until then.
+  void follow();
   /// Calls `parts`, which makes calls for NCCL and tells the first that fails, as one.
   template <class Parts>
   void in_one(const Parts& parts) const;
@@ -90,7 +92,11 @@ class NcclNative final : public DeviceNative, private Watched {
   std::mutex mutex_;  // of what follows, which the watch uses, too
   ncclComm_t comm_ = nullptr;
   bool connected_ = false;
-  std::chrono::nanoseconds limit_{};  // 0: not watched
+  std::chrono::nanoseconds limit_{};        // 0: not watched
+  std::function<void()> after_;             // what follows the call in its stream
+  std::optional<ncclRedOp_t> op_;           // of that call, where it was made for it
+  std::unique_ptr<StreamScratch> scratch_;  // of that call
+  std::optional<CallsInStreams::Put> put_;  // that call, where it is watched
   CallsInStreams calls_;
   std::optional<Error> found_;  // by the watch, which has aborted the communicator
 };
@@ -106,8 +112,30 @@ bool NcclNative::is_ready() {
   const std::scoped_lock lock(mutex_);
   const ncclResult_t now = state();
   check(now);
-  connected_ = connected_ || now == ncclSuccess;
-  return now == ncclSuccess;
+  if (now != ncclSuccess) return false;
+  connected_ = true;
+  follow();
+  return true;
+}
+
+void NcclNative::follow() {
+  if (!after_ && !scratch_ && !put_ && !op_) return;
+  const CurrentContext current(context_);
+  if (op_) check(nccl_.red_op_destroy(*std::exchange(op_, std::nullopt), comm_));
+  if (after_) std::exchange(after_, nullptr)();
+  scratch_.reset();
+  if (put_) calls_.add(*std::exchange(put_, std::nullopt));
+}
+
+void NcclNative::abort() noexcept {
+  if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
+  after_ = nullptr;
+  put_.reset();
+  op_.reset();
+  if (!scratch_ || cuda().ctx_push_current(context_) != CUDA_SUCCESS) return;
+  scratch_.reset();
+  CUcontext ours = nullptr;
+  cuda().ctx_pop_current(&ours);
 }
 
 void NcclNative::end_watch() noexcept {
@@ -123,6 +151,8 @@ void NcclNative::look(Clock::time_point now) noexcept {
   if (comm_ == nullptr) return;
   try {
     const CurrentContext current(context_);
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // so that it disturbs no capture of other threads
+    cuda().check(cuda().thread_exchange_stream_capture_mode(&mode), "leave captures alone");
     check(state());
     const std::optional<Call> late = calls_.late(now, limit_);
     if (!late) return;
@@ -143,13 +173,15 @@ void NcclNative::in_one(const Parts& parts) const {
   check(all);
 }
 
-void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) {
   const ExchangedSections sections = sections_of(call, buffers, rank_, ranks_);
   const bool in_place = buffers.in == buffers.out;
   const bool all_change = call.collective == Collective::alltoall || call.collective == Collective::alltoallv;
   const std::byte* in = buffers.in;
-  std::optional<StreamScratch> copy;
-  if (in_place && all_change) in = copy.emplace(extent_of(sections.in), stream).filled_from(buffers.in);
+  if (in_place && all_change) {
+    scratch_ = std::make_unique<StreamScratch>(extent_of(sections.in), stream);
+    in = scratch_->filled_from(buffers.in);
+  }
   const auto address = [](const std::byte* base, const Section& section) { return base + section.offset; };
   in_one([&] {
     ncclResult_t first = ncclSuccess;
@@ -170,12 +202,14 @@ void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUst
   });
 }
 
-void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op,
-                                 CUstream stream) const {
+void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) {
   const Section& own = buffers.in_sections[static_cast<std::size_t>(rank_)];
   std::byte* out = buffers.out;
-  std::optional<StreamScratch> result;  // in place the result would overwrite what other ranks are still to get
-  if (buffers.in == buffers.out && own.bytes > 0) out = result.emplace(own.bytes, stream).data();
+  if (buffers.in == buffers.out && own.bytes > 0) {  // the result would overwrite what other ranks are still to get
+    scratch_ = std::make_unique<StreamScratch>(own.bytes, stream);
+    out = scratch_->data();
+    after_ = [this, to = buffers.out] { scratch_->copy_to(to); };
+  }
   in_one([&] {
     for (int root = 0; root < ranks_; ++root) {
       const Section& section = buffers.in_sections[static_cast<std::size_t>(root)];
@@ -186,19 +220,19 @@ void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffer
     }
     return ncclSuccess;
   });
-  if (result) result->copy_to(buffers.out);
 }
 
 void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op,
-                                       CUstream stream) const {
+                                       CUstream stream) {
   const bool in_place = buffers.in == buffers.out;
   const std::size_t place = in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0;  // where NCCL puts it
   std::byte* const out = buffers.out + place;
   check(nccl_.reduce_scatter(buffers.in, out, call.count, nccl_type(call.type), op, comm_, stream));
-  if (place > 0) copy_in_stream(buffers.out, out, call.bytes(), stream);
+  if (place == 0) return;
+  after_ = [to = buffers.out, out, bytes = call.bytes(), stream] { copy_in_stream(to, out, bytes, stream); };
 }
 
-void NcclNative::reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) const {
+void NcclNative::reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) {
   const ncclDataType_t type = nccl_type(call.type);
   switch (call.collective) {
     case Collective::allreduce:
@@ -212,7 +246,7 @@ void NcclNative::reduce(const Call& call, const Native::Buffers& buffers, ncclRe
   }
 }
 
-void NcclNative::move(const Call& call, const Native::Buffers& buffers, CUstream stream) const {
+void NcclNative::move(const Call& call, const Native::Buffers& buffers, CUstream stream) {
   if (call.collective == Collective::bcast) {
     return check(nccl_.broadcast(buffers.in, buffers.out, call.bytes(), ncclUint8, call.root, comm_, stream));
   }
@@ -236,30 +270,25 @@ void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const v
   } else {
     reduce_multiplied(call, buffers, factor, stream);
   }
-  if (limit_.count() > 0) calls_.add(call, stream);
+  if (limit_.count() > 0) put_ = {call, CallsInStreams::Clock::now(), stream};
 }
 
 void NcclNative::reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor,
-                                   CUstream stream) const {
+                                   CUstream stream) {
   ncclRedOp_t op{};
   check(nccl_.red_op_create_pre_mul_sum(&op, const_cast<void*>(factor), nccl_type(call.type), ncclScalarHostImmediate,
                                         comm_));
-  try {
-    reduce(call, buffers, op, stream);
-  } catch (...) {
-    nccl_.red_op_destroy(op, comm_);
-    throw;
-  }
-  check(nccl_.red_op_destroy(op, comm_));
+  op_ = op;
+  reduce(call, buffers, op, stream);
 }
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
   const CurrentContext current(context_);
   const std::scoped_lock lock(mutex_);
+  check(state());
   auto made = std::make_unique<NcclNative>(context_, 0, 0);
   ncclConfig_t config = at_once();
   check(nccl_.comm_split(comm_, color.value_or(NCCL_SPLIT_NOCOLOR), key, &made->comm_, &config));
-  if (!color) return nullptr;
   return made;
 }
 

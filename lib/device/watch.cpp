@@ -11,12 +11,8 @@ constexpr auto interval = std::chrono::milliseconds(50);
 }  // namespace
 
 Watch& Watch::of_this_process() {
-  static Watch watch;
-  return watch;
-}
-
-Watch::~Watch() {
-  if (thread_.joinable()) thread_.detach();  // what it looks at has not been destroyed before the process ends
+  static auto* const watch = new Watch;  // never destroyed: communicators may outlive static objects
+  return *watch;
 }
 
 void Watch::add(Watched& watched) {

@@ -30,7 +30,7 @@ class Watch {
   Watch() = default;
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
-  ~Watch();
+  ~Watch() = default;
 
   void add(Watched& watched);
   /// It is not looked at any more when this returns.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "device/device_memory.hpp"
 #include "preload/attachment.hpp"
 #include "preload/next.hpp"
 #include "preload/paths.hpp"
@@ -44,6 +45,7 @@ template <class... Arguments>
 template <class Row, class... Arguments>
 void decide(Attachment& attachment, const void* function, Arguments... arguments) {
   attachment.last_arguments.forget();
+  look_for_cuda();  // the program may have begun to use it
   Offer& offer = attachment.offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();

@@ -63,6 +63,7 @@ void on_device_ranks(int ranks, Devices devices, const std::function<void(const 
   clear();
   check(cuInit(0));
   set_delay(std::chrono::microseconds(20));
+  set_slow_launch(true);  // as NCCL's own threads put calls into streams
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
   {
     std::vector<Communicator> communicators = thread_communicators(ranks);

@@ -131,6 +131,7 @@ TEST(DeviceStreams, NcclIsCapturedAndStagedRefused) {
     begin_capture(stream.native(), CaptureMode::relaxed);
     expect_error(call("staged"), ErrorCode::not_supported, {"captured", "passes through the host"});
     EXPECT_FALSE(call("nccl").code);
+    expect_error(outcome_of([&] { synchronize(comm, stream.get()); }), ErrorCode::not_supported, {"captured"});
     EXPECT_EQ(end_capture(stream.native()), CUDA_SUCCESS);
     EXPECT_EQ(elements<double>(memory), repeated(1));
     for (const double result : {2.0, 4.0}) {
@@ -138,6 +139,15 @@ TEST(DeviceStreams, NcclIsCapturedAndStagedRefused) {
       stream.wait();
       EXPECT_EQ(elements<double>(memory), repeated(result));
     }
+  });
+}
+
+TEST(DeviceStreams, OfEachThreadAreRefusedByNccl) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const DeviceMemory memory(bytes_of_all(repeated(1)));
+    expect_error(
+        outcome_of([&] { bcast(comm, memory.span<double>(), 0, Stream(CU_STREAM_PER_THREAD), {.algorithm = "nccl"}); }),
+        ErrorCode::not_supported, {"per-thread stream", "cudaStreamCreate"});
   });
 }
 
@@ -201,10 +211,10 @@ TEST(DeviceCommunicators, PartsAreSplitOff) {
     EXPECT_EQ(elements<double>(memory), repeated(2));
 
     DeviceNative& native = *comm.state().transport().device_native();
-    const auto part = native.split(me == 4 ? std::nullopt : std::optional(me % 2), -me);
-    EXPECT_EQ(part == nullptr, me == 4);
-    comm.state().drive(until_ready(native, part.get()));
-    if (part) {
+    const bool takes_part = me != 4;
+    const auto part = native.split(takes_part ? std::optional(me % 2) : std::nullopt, -me);
+    comm.state().drive(until_ready(native, takes_part ? part.get() : nullptr));
+    if (takes_part) {
       const DeviceMemory own(bytes_of_all(repeated(me))), all(2 * 100 * sizeof(double));
       part->queue({.collective = Collective::allgather, .type = DataType::float64, .count = 100},
                   {.in = own.data(), .out = all.data()}, nullptr, stream.native());

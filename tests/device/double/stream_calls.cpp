@@ -5,6 +5,8 @@
 
 #include <cuda.h>
 
+#include <utility>
+
 #include <memory>
 
 // cuStream..., but for cuStreamWaitEvent, and cuLaunchHostFunc.
@@ -92,6 +94,13 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
     if (result == CUDA_SUCCESS) *status = status_of(*found);
     return result;
   });
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  static thread_local CUstreamCaptureMode own = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::swap(own, *mode);
+  return CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
