@@ -148,7 +148,8 @@ TEST(CommandLine, RefusesWhatMemoryOfDevicesHasNot) {
   EXPECT_THAT(refusal_of({"floor", "bcast", "--memory", "device"}), HasSubstr("leave out --memory device"));
   EXPECT_THAT(refusal_of({"overlap", "--memory", "device"}), HasSubstr("leave out --memory device"));
   EXPECT_EQ(refusal_of({"allreduce", "--memory", "device", "--algorithm", "ring"}),
-            "--algorithm ring is for memory of the host; with --memory device there are nccl, staged");
+            "--algorithm ring is for memory of the host; with --memory device there are ipc_one_shot, "
+            "ipc_two_shot, nccl, staged");
   EXPECT_EQ(refusal_of({"allreduce", "--algorithm", "staged"}),
             "--algorithm staged is for memory of GPUs: add --memory device");
   EXPECT_THAT(refusal_of({"allreduce", "--memory", "device", "--algorithm", "stage"}),
