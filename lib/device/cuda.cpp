@@ -9,7 +9,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
+#include <array>
+#include <map>
+#include <mutex>
 
 namespace chorus {
 namespace {
@@ -23,7 +25,7 @@ const char* text_of(const Cuda& cuda, CUresult result) {
 }
 
 Cuda load() {
-  const SharedObject library(library_variable, library_name, "memory of a GPU");
+  const SharedObject library(cuda_file(), library_variable, "memory of a GPU");
   Cuda cuda;
   library.find(cuda.init, "cuInit");
   library.find(cuda.get_error_string, "cuGetErrorString");
@@ -85,9 +87,16 @@ void Cuda::check(CUresult result, const char* what) const {
   throw Error(ErrorCode::transport, fmt::format("CUDA cannot {}: {}", what, text_of(*this, result)));
 }
 
+bool Cuda::is_over(CUresult result) const {
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  check(result, "carry out what was put into a stream");
+  return true;
+}
+
+const char* cuda_file() noexcept { return SharedObject::file(library_variable, library_name); }
+
 bool cuda_is_expected() noexcept {
-  const char* const named = std::getenv(library_variable);
-  if (named != nullptr && *named != '\0') return true;
+  if (cuda_file() != library_name) return true;  // the environment names one
   void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) dlclose(handle);
   return handle != nullptr;
@@ -99,11 +108,22 @@ const Cuda& cuda() {
 }
 
 CUcontext context_of(int device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const known = new std::map<int, CUcontext>;  // each is retained once
+  const std::scoped_lock lock(*mutex);
+  CUcontext& context = (*known)[device];
+  if (context != nullptr) return context;
   CUdevice handle = 0;
   cuda().check(cuda().device_get(&handle, device), "find the device");
-  CUcontext context = nullptr;
   cuda().check(cuda().device_primary_ctx_retain(&context, handle), "get the device's context");
   return context;
+}
+
+std::string bus_id_of(CUdevice device) {
+  std::array<char, 32> text{};
+  cuda().check(cuda().device_get_pci_bus_id(text.data(), static_cast<int>(text.size()), device),
+               "tell where a device is");
+  return text.data();
 }
 
 CurrentContext::CurrentContext(CUcontext context) {
@@ -113,6 +133,13 @@ CurrentContext::CurrentContext(CUcontext context) {
 CurrentContext::~CurrentContext() {
   CUcontext ours = nullptr;
   cuda().ctx_pop_current(&ours);
+}
+
+LastContext::LastContext(CUcontext context) noexcept : current_(cuda().ctx_push_current(context) == CUDA_SUCCESS) {}
+
+LastContext::~LastContext() {
+  CUcontext ours = nullptr;
+  if (current_) cuda().ctx_pop_current(&ours);
 }
 
 }  // namespace chorus

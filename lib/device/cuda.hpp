@@ -3,6 +3,9 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <string>
+
 namespace chorus {
 
 /// The entries of the CUDA driver that chorus calls. The driver is loaded when they are first asked for, so that a
@@ -56,8 +59,12 @@ struct Cuda {
 
   /// Throws Error{transport} unless `result` is success: `what` was tried.
   void check(CUresult result, const char* what) const;
+  /// Whether a query of an event or a stream says that it is over. Throws Error{transport} where it has failed.
+  [[nodiscard]] bool is_over(CUresult result) const;
 };
 
+/// The driver's file: what CHORUS_CUDA_LIBRARY names, or where the system has it.
+[[nodiscard]] const char* cuda_file() noexcept;
 /// Whether there is a driver to be loaded, or the environment names one.
 [[nodiscard]] bool cuda_is_expected() noexcept;
 
@@ -68,6 +75,14 @@ struct Cuda {
 /// The primary context of a device, which the CUDA runtime uses; it stays as long as the process.
 [[nodiscard]] CUcontext context_of(int device);
 
+/// Where a device is on the PCI bus, as the driver writes it; the instances of one have the same.
+[[nodiscard]] std::string bus_id_of(CUdevice device);
+
+[[nodiscard]] inline CUstream stream_of(void* stream) noexcept { return static_cast<CUstream>(stream); }
+[[nodiscard]] inline CUdeviceptr address_of(const std::byte* device) noexcept {
+  return reinterpret_cast<CUdeviceptr>(device);
+}
+
 /// Makes `context` the calling thread's until it is destroyed.
 class CurrentContext {
  public:
@@ -75,6 +90,19 @@ class CurrentContext {
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
   ~CurrentContext();
+};
+
+/// The same at the end of something, when the driver may have ended with the process: false where it has.
+class LastContext {
+ public:
+  explicit LastContext(CUcontext context) noexcept;
+  LastContext(const LastContext&) = delete;
+  LastContext& operator=(const LastContext&) = delete;
+  ~LastContext();
+  explicit operator bool() const noexcept { return current_; }
+
+ private:
+  bool current_;
 };
 
 }  // namespace chorus

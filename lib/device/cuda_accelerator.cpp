@@ -9,9 +9,6 @@
 namespace chorus {
 namespace {
 
-CUstream stream_of(void* stream) noexcept { return static_cast<CUstream>(stream); }
-CUdeviceptr address_of(const std::byte* device) noexcept { return reinterpret_cast<CUdeviceptr>(device); }
-
 /// The driver refuses longer ones (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
 constexpr std::size_t longest_pitch = std::numeric_limits<std::int32_t>::max();
 
@@ -28,7 +25,8 @@ class CudaAccelerator final : public Accelerator {
   }
 
   ~CudaAccelerator() override {
-    if (cuda_.ctx_push_current(context_) != CUDA_SUCCESS) return;  // the driver has ended with the process
+    const LastContext current(context_);
+    if (!current) return;
     for (const Lane& lane : lanes_) {
       cuda_.stream_synchronize(lane.stream);  // it may still use the pinned memory
       cuda_.stream_destroy(lane.stream);
@@ -36,8 +34,6 @@ class CudaAccelerator final : public Accelerator {
     }
     cuda_.event_destroy(before_);
     if (!pinned_.empty()) cuda_.mem_free_host(pinned_.data());
-    CUcontext ours = nullptr;
-    cuda_.ctx_pop_current(&ours);
   }
 
   [[nodiscard]] int device() const noexcept override { return device_; }
@@ -61,13 +57,12 @@ class CudaAccelerator final : public Accelerator {
   }
 
   void go_before(void* stream) noexcept override {
-    if (cuda_.ctx_push_current(context_) != CUDA_SUCCESS) return;
+    const LastContext current(context_);
+    if (!current) return;
     for (const Lane& lane : lanes_) {
       if (cuda_.event_record(before_, lane.stream) != CUDA_SUCCESS) continue;
       cuda_.stream_wait_event(stream_of(stream), before_, CU_EVENT_WAIT_DEFAULT);
     }
-    CUcontext ours = nullptr;
-    cuda_.ctx_pop_current(&ours);
   }
 
   void copy(Way way, int half, std::byte* host, std::byte* device, const Rows& rows) override {
@@ -85,12 +80,12 @@ class CudaAccelerator final : public Accelerator {
 
   [[nodiscard]] bool is_over(Way way, int half) override {
     const CurrentContext current(context_);
-    return over(cuda_.event_query(lanes_[static_cast<std::size_t>(way)].over[static_cast<std::size_t>(half)]));
+    return cuda_.is_over(cuda_.event_query(lanes_[static_cast<std::size_t>(way)].over[static_cast<std::size_t>(half)]));
   }
 
   [[nodiscard]] bool is_done(void* stream) override {
     const CurrentContext current(context_);
-    return over(cuda_.stream_query(stream_of(stream)));
+    return cuda_.is_over(cuda_.stream_query(stream_of(stream)));
   }
 
   [[nodiscard]] bool is_captured(void* stream) override {
@@ -130,12 +125,6 @@ class CudaAccelerator final : public Accelerator {
                                 ? cuda_.memcpy_device_to_host_async(host, address_of(device), bytes, stream)
                                 : cuda_.memcpy_host_to_device_async(address_of(device), host, bytes, stream);
     cuda_.check(result, "copy to or from the device");
-  }
-
-  [[nodiscard]] bool over(CUresult result) const {
-    if (result == CUDA_ERROR_NOT_READY) return false;
-    cuda_.check(result, "carry out what was put into a stream");
-    return true;
   }
 
   const Cuda& cuda_ = cuda();

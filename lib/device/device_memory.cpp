@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 
 namespace chorus {
 
@@ -28,8 +27,7 @@ MemoryPlace place_of(const void* address) {
 
 void look_for_cuda() noexcept {
   if (process_uses_cuda.load(std::memory_order_relaxed)) return;
-  const char* const named = std::getenv("CHORUS_CUDA_LIBRARY");
-  void* const loaded = dlopen(named != nullptr ? named : "libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  void* const loaded = dlopen(cuda_file(), RTLD_LAZY | RTLD_NOLOAD);
   if (loaded == nullptr) return;
   process_uses_cuda.store(true, std::memory_order_relaxed);
   dlclose(loaded);
@@ -42,7 +40,8 @@ int current_device() {
 
 void copy_anywhere(void* out, const void* in, std::size_t bytes) {
   if (bytes == 0) return;
-  const int device = place_of(out).device >= 0 ? place_of(out).device : place_of(in).device;
+  const int of_out = place_of(out).device;
+  const int device = of_out >= 0 ? of_out : place_of(in).device;
   const CurrentContext current(context_of(std::max(device, 0)));
   cuda().check(cuda().memcpy(reinterpret_cast<CUdeviceptr>(out), reinterpret_cast<CUdeviceptr>(in), bytes),
                "copy to or from the device");

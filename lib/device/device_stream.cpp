@@ -26,16 +26,14 @@ DeviceStream::~DeviceStream() { cuda().stream_destroy(native(*this)); }
 
 void DeviceStream::copy_to_device(std::byte* device, ConstBytes host) const {
   if (host.empty()) return;
-  cuda().check(cuda().memcpy_host_to_device_async(reinterpret_cast<CUdeviceptr>(device), host.data(), host.size(),
-                                                  native(*this)),
+  cuda().check(cuda().memcpy_host_to_device_async(address_of(device), host.data(), host.size(), native(*this)),
                "copy to the device");
   wait();
 }
 
 void DeviceStream::copy_to_host(Bytes host, const std::byte* device) const {
   if (host.empty()) return;
-  cuda().check(cuda().memcpy_device_to_host_async(host.data(), reinterpret_cast<CUdeviceptr>(device), host.size(),
-                                                  native(*this)),
+  cuda().check(cuda().memcpy_device_to_host_async(host.data(), address_of(device), host.size(), native(*this)),
                "copy to the host");
   wait();
 }
@@ -52,7 +50,7 @@ DeviceBuffer::DeviceBuffer(std::size_t bytes) {
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) cuda().mem_free(reinterpret_cast<CUdeviceptr>(data_));
+  if (data_ != nullptr) cuda().mem_free(address_of(data_));
 }
 
 }  // namespace chorus

@@ -24,7 +24,7 @@ namespace {
 /// What a rank tells the others.
 struct DeviceRecord {
   std::uint64_t kernel = 0;       ///< the machine, as its kernel runs
-  std::array<char, 16> bus_id{};  ///< of the device there, which its instances have in common; NCCL takes each once
+  std::array<char, 32> bus_id{};  ///< of the device there, which its instances have in common; NCCL takes each once
   std::int64_t nccl = 0;          ///< version; 0: none
 
   friend auto operator<=>(const DeviceRecord&, const DeviceRecord&) = default;
@@ -34,8 +34,7 @@ DeviceRecord record_of(int device, int nccl_version) {
   CUdevice handle = 0;
   cuda().check(cuda().device_get(&handle, device), "find the device");
   DeviceRecord record{.kernel = this_kernel(), .bus_id = {}, .nccl = nccl_version};
-  cuda().check(cuda().device_get_pci_bus_id(record.bus_id.data(), static_cast<int>(record.bus_id.size()), handle),
-               "tell where the device is");
+  bus_id_of(handle).copy(record.bus_id.data(), record.bus_id.size());
   return record;
 }
 

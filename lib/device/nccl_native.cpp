@@ -81,7 +81,7 @@ class NcclNative final : public DeviceNative, private Watched {
   void move(const Call& call, const Native::Buffers& buffers, CUstream stream);
   /// NCCL may put a call into its stream some time after it was told to: what comes after it there is kept until then.
   void follow();
-  /// Calls `parts`, which makes calls for NCCL and tells the first that fails, as one.
+  /// Calls `parts(note)`, whose calls of NCCL are carried out as one: it gives `note` what each of them returns.
   template <class Parts>
   void in_one(const Parts& parts) const;
 
@@ -132,18 +132,14 @@ void NcclNative::abort() noexcept {
   after_ = nullptr;
   put_.reset();
   op_.reset();
-  if (!scratch_ || cuda().ctx_push_current(context_) != CUDA_SUCCESS) return;
-  scratch_.reset();
-  CUcontext ours = nullptr;
-  cuda().ctx_pop_current(&ours);
+  if (!scratch_) return;
+  const LastContext current(context_);
+  if (current) scratch_.reset();
 }
 
 void NcclNative::end_watch() noexcept {
   Watch::of_this_process().remove(*this);
-  if (cuda().ctx_push_current(context_) != CUDA_SUCCESS) return;  // the driver has ended with the process
-  calls_.forget();
-  CUcontext ours = nullptr;
-  cuda().ctx_pop_current(&ours);
+  if (const LastContext current(context_); current) calls_.forget();
 }
 
 void NcclNative::look(Clock::time_point now) noexcept {
@@ -167,7 +163,10 @@ void NcclNative::look(Clock::time_point now) noexcept {
 template <class Parts>
 void NcclNative::in_one(const Parts& parts) const {
   check(nccl_.group_start());
-  const ncclResult_t first = parts();
+  ncclResult_t first = ncclSuccess;
+  parts([&first](ncclResult_t result) {
+    if (first == ncclSuccess && result != ncclInProgress) first = result;
+  });
   const ncclResult_t all = nccl_.group_end();
   check(first);
   check(all);
@@ -183,11 +182,7 @@ void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUst
     in = scratch_->filled_from(buffers.in);
   }
   const auto address = [](const std::byte* base, const Section& section) { return base + section.offset; };
-  in_one([&] {
-    ncclResult_t first = ncclSuccess;
-    const auto note = [&](ncclResult_t result) {
-      if (first == ncclSuccess && result != ncclInProgress) first = result;
-    };
+  in_one([&](const auto& note) {
     for (int step = 0; step < ranks_; ++step) {
       const int to = (rank_ + step) % ranks_;
       const int from = (rank_ + ranks_ - step) % ranks_;
@@ -198,7 +193,6 @@ void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUst
       if (sent.bytes > 0) note(nccl_.send(address(in, sent), sent.bytes, ncclUint8, to, comm_, stream));
       if (got.bytes > 0) note(nccl_.recv(buffers.out + got.offset, got.bytes, ncclUint8, from, comm_, stream));
     }
-    return first;
   });
 }
 
@@ -210,15 +204,13 @@ void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffer
     out = scratch_->data();
     after_ = [this, to = buffers.out] { scratch_->copy_to(to); };
   }
-  in_one([&] {
+  in_one([&](const auto& note) {
     for (int root = 0; root < ranks_; ++root) {
       const Section& section = buffers.in_sections[static_cast<std::size_t>(root)];
       if (section.bytes == 0) continue;
-      const ncclResult_t result = nccl_.reduce(buffers.in + section.offset, out, section.bytes / call.element_bytes(),
-                                               nccl_type(call.type), op, root, comm_, stream);
-      if (result != ncclSuccess && result != ncclInProgress) return result;
+      note(nccl_.reduce(buffers.in + section.offset, out, section.bytes / call.element_bytes(), nccl_type(call.type),
+                        op, root, comm_, stream));
     }
-    return ncclSuccess;
   });
 }
 

@@ -24,9 +24,6 @@
 namespace chorus {
 namespace {
 
-CUstream stream_of(void* stream) noexcept { return static_cast<CUstream>(stream); }
-CUdeviceptr address_of(const std::byte* device) noexcept { return reinterpret_cast<CUdeviceptr>(device); }
-
 class CudaWindows final : public PeerWindows {
  public:
   CudaWindows(int device, const ProcessId& process, const Transport& transport)
@@ -41,14 +38,13 @@ class CudaWindows final : public PeerWindows {
   }
 
   ~CudaWindows() override {
-    if (cuda_.ctx_push_current(context_) != CUDA_SUCCESS) return;  // the driver has ended with the process
-    if (over_ != nullptr) cuda_.event_synchronize(over_);          // this rank still reads the others' windows
+    const LastContext current(context_);
+    if (!current) return;
+    if (over_ != nullptr) cuda_.event_synchronize(over_);  // this rank still reads the others' windows
     for (CUevent_st* const event : {written_, over_}) {
       if (event != nullptr) cuda_.event_destroy(event);
     }
     memory_.reset();
-    CUcontext ours = nullptr;
-    cuda_.ctx_pop_current(&ours);
   }
 
   [[nodiscard]] WindowMemory& memory() noexcept { return *memory_; }
@@ -81,10 +77,7 @@ class CudaWindows final : public PeerWindows {
 
   [[nodiscard]] bool is_written() override {
     const CurrentContext current(context_);
-    const CUresult result = cuda_.event_query(written_);
-    if (result == CUDA_ERROR_NOT_READY) return false;
-    cuda_.check(result, "carry out what was put into a stream");
-    return true;
+    return cuda_.is_over(cuda_.event_query(written_));
   }
 
   void reduce(const Call& call, const Section& section, std::byte* out, void* stream) override {
@@ -124,10 +117,9 @@ class CudaWindows final : public PeerWindows {
   }
 
   void give_up(void* stream) noexcept override {
-    if (cuda_.ctx_push_current(context_) != CUDA_SUCCESS) return;
+    const LastContext current(context_);
+    if (!current) return;
     if (cuda_.event_record(over_, stream_of(stream)) != CUDA_SUCCESS) cuda_.stream_synchronize(stream_of(stream));
-    CUcontext ours = nullptr;
-    cuda_.ctx_pop_current(&ours);
   }
 
   [[nodiscard]] std::byte* half_of(int peer) const noexcept {

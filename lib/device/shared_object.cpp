@@ -11,9 +11,12 @@
 
 namespace chorus {
 
-SharedObject::SharedObject(const char* variable, const char* name, const std::string& purpose) : name_(name) {
+const char* SharedObject::file(const char* variable, const char* name) noexcept {
   const char* const wish = std::getenv(variable);
-  if (wish != nullptr && *wish != '\0') name_ = wish;
+  return wish != nullptr && *wish != '\0' ? wish : name;
+}
+
+SharedObject::SharedObject(const char* file, const char* variable, const std::string& purpose) : name_(file) {
   handle_ = dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) return;
   const char* const why = dlerror();

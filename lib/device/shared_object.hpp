@@ -9,8 +9,10 @@ namespace chorus {
 class SharedObject {
  public:
   /// The file that the environment variable `variable` names, or else `name` where the system finds libraries.
-  /// Throws Error{not_supported} where it cannot be loaded: `purpose` says what for.
-  SharedObject(const char* variable, const char* name, const std::string& purpose);
+  [[nodiscard]] static const char* file(const char* variable, const char* name) noexcept;
+
+  /// Throws Error{not_supported} where `file` cannot be loaded: `purpose` says what for, `variable` may name another.
+  SharedObject(const char* file, const char* variable, const std::string& purpose);
 
   /// Looks up `symbol`. Throws Error{not_supported} where the library has none.
   template <class Function>

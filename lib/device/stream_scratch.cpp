@@ -8,8 +8,7 @@
 namespace chorus {
 
 void copy_in_stream(std::byte* out, const std::byte* in, std::size_t bytes, CUstream stream) {
-  cuda().check(cuda().memcpy_device_to_device_async(reinterpret_cast<CUdeviceptr>(out),
-                                                    reinterpret_cast<CUdeviceptr>(in), bytes, stream),
+  cuda().check(cuda().memcpy_device_to_device_async(address_of(out), address_of(in), bytes, stream),
                "copy on the device");
 }
 
@@ -19,7 +18,7 @@ StreamScratch::StreamScratch(std::size_t bytes, CUstream stream) : section_{0, b
   data_ = reinterpret_cast<std::byte*>(address);
 }
 
-StreamScratch::~StreamScratch() { cuda().mem_free_async(reinterpret_cast<CUdeviceptr>(data_), stream_); }
+StreamScratch::~StreamScratch() { cuda().mem_free_async(address_of(data_), stream_); }
 
 const std::byte* StreamScratch::filled_from(const std::byte* buffer) const {
   if (section_.bytes > 0) copy_in_stream(data_, buffer + section_.offset, section_.bytes, stream_);

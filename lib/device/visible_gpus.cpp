@@ -17,7 +17,6 @@ namespace chorus {
 namespace {
 
 constexpr int longest_name = 256;
-constexpr int longest_bus_id = 32;
 
 /// "d81a0c4e-09b4-4a3e-8c0b-5a4f3d6c1b2a".
 std::string text_of(const CUuuid& uuid) {
@@ -29,10 +28,9 @@ std::string text_of(const CUuuid& uuid) {
   return text;
 }
 
-std::string bus_id_of(CUdevice device) {
-  std::array<char, longest_bus_id> text{};
-  cuda().check(cuda().device_get_pci_bus_id(text.data(), longest_bus_id, device), "tell where a device is");
-  std::string id(text.data());
+/// As hwloc and nvidia-smi write it.
+std::string lower_case_bus_id(CUdevice device) {
+  std::string id = bus_id_of(device);
   std::ranges::transform(id, id.begin(), [](unsigned char letter) { return std::tolower(letter); });
   return id;
 }
@@ -47,7 +45,7 @@ Gpu gpu_at(int ordinal) {
   std::size_t memory = 0;
   cuda().check(cuda().device_total_mem(&memory, device), "tell the device's memory");
   return {.ordinal = ordinal,
-          .bus_id = bus_id_of(device),
+          .bus_id = lower_case_bus_id(device),
           .uuid = text_of(uuid),
           .name = name.data(),
           .memory_bytes = memory};

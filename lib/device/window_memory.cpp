@@ -36,10 +36,7 @@ LeftWindows& left_windows() {
 }
 
 void free_window(CUcontext context, CUdeviceptr address) noexcept {
-  if (cuda().ctx_push_current(context) != CUDA_SUCCESS) return;  // the driver has ended with the process
-  cuda().mem_free(address);
-  CUcontext ours = nullptr;
-  cuda().ctx_pop_current(&ours);
+  if (const LastContext current(context); current) cuda().mem_free(address);
 }
 
 void free_left_windows() noexcept {
@@ -122,10 +119,11 @@ void WindowMemory::open(const std::vector<WindowAddress>& all) {
 }
 
 void WindowMemory::close() noexcept {
-  if (!mapped_.empty() && cuda().ctx_push_current(context_) == CUDA_SUCCESS) {
-    for (std::byte* const there : mapped_) cuda().ipc_close_mem_handle(reinterpret_cast<CUdeviceptr>(there));
-    CUcontext ours = nullptr;
-    cuda().ctx_pop_current(&ours);
+  if (!mapped_.empty()) {
+    const LastContext current(context_);
+    for (std::byte* const there : mapped_) {
+      if (current) cuda().ipc_close_mem_handle(address_of(there));
+    }
   }
   for (std::size_t rank = 0; rank < mappings_.size(); ++rank) {
     closed_at(mappings_[rank]->base() + words_[rank]).fetch_add(1, std::memory_order_acq_rel);
