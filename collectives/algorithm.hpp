@@ -110,6 +110,7 @@ struct Arguments {
   const LinkModel* links = nullptr;                 ///< as in Problem
   // Of a call on device memory:
   void* stream = nullptr;
+  int device = -1;  ///< whose memory it is; -1: this rank has no elements in it
   /// As in detail::Operation, with `function` for the factor.
   void (*multiply)(const void*, std::byte*, std::size_t) = nullptr;
 };

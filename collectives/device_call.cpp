@@ -25,12 +25,6 @@ using detail::Refusal;
 /// What cudaStreamPerThread is.
 void* const per_thread_stream = reinterpret_cast<void*>(std::uintptr_t{2});
 
-/// That of the call's memory; -1 where this rank has none in it.
-int device_of(const Arguments& arguments) {
-  const std::byte* const data = arguments.out != nullptr ? arguments.out : arguments.in;
-  return data != nullptr ? place_of(data).device : -1;
-}
-
 [[noreturn]] void refuse_capture(const char* remedy) {
   throw Refusal(ErrorCode::not_supported, fmt::format("argument stream is captured for a graph; {}", remedy));
 }
@@ -61,7 +55,7 @@ bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   const Call& call = arguments.call;
   if (call.count == 0 && !counts_differ(call.collective)) return false;
   const Accelerator* const known = state.transport().accelerator();
-  const int device = device_of(arguments);
+  const int device = arguments.device;
   if (known == nullptr) {
     process_uses_cuda.store(true, std::memory_order_relaxed);
     auto own = Accelerator::of(device >= 0 ? device : current_device());
@@ -72,8 +66,8 @@ bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   } else if (device >= 0 && device != known->device()) {
     throw Refusal(ErrorCode::invalid_argument,
                   fmt::format("the memory is of device {}, and that of the calls before on this communicator of device "
-                              "{}; for other devices keep another "
-                              "communicator, made by dup before the first call with device memory",
+                              "{}; for other devices keep another communicator, made by dup before the first call with "
+                              "device memory",
                               device, known->device()));
   }
   return true;

@@ -70,6 +70,21 @@ bool wants_unknown_native(const CommunicatorState& state, const CollectiveOption
          options.algorithm == vendor::native_name;
 }
 
+/// Carries the call out as a task.
+void drive(CommunicatorState& state, const Algorithm& algorithm, Arguments& arguments) {
+  state.begin_call();
+  arguments.links = &links_of(state, arguments.call);
+  state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
+}
+
+void run_on_device(CommunicatorState& state, Arguments& arguments, const CollectiveOptions& options) {
+  if (!prepare_device(state, arguments)) return;
+  const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
+  check_stream(state, algorithm, arguments);
+  if (!algorithm.queues) return drive(state, algorithm, arguments);
+  state.drive(queue(algorithm, state.transport(), arguments, state.settings().compare));
+}
+
 }  // namespace
 
 bool left_to_vendor(CommunicatorState& state, Call call) {
@@ -81,21 +96,16 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
   try {
     state.prepare(options.timeout);
     if (!state.ready()) state.drive(state.set_up());
+    if (arguments.call.memory == Memory::device) return run_on_device(state, arguments, options);
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
-    if (arguments.call.memory == Memory::device && !prepare_device(state, arguments)) return;
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
-    if (arguments.call.memory == Memory::device) check_stream(state, algorithm, arguments);
-    if (algorithm.queues) {
-      state.drive(queue(algorithm, state.transport(), arguments, state.settings().compare));
-    } else if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
+    if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
       state.begin_call();
       begin_now(algorithm, state.transport(), arguments.call);
       algorithm.now(state.transport(), arguments);
       finish(state.transport(), arguments);
     } else {
-      state.begin_call();
-      arguments.links = &links_of(state, arguments.call);
-      state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
+      drive(state, algorithm, arguments);
     }
   } catch (...) {
     state.fail(arguments.call);
@@ -160,24 +170,27 @@ void check_pointers(const CommunicatorState& state, Collective collective, const
                      no_in ? buffers.in_count : buffers.out_count));
 }
 
-void check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+  int device = -1;
   const auto check = [&](const void* data, std::size_t count, const char* argument) {
     if (data == nullptr || count == 0) return;
-    if (buffers.stream != nullptr && place_of(data).device < 0) {
-      reject(state, collective,
-             fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
-                         "memory of the host",
-                         argument));
-    }
-    if (buffers.stream == nullptr && is_device_only(data)) {
+    if (buffers.stream == nullptr) {
+      if (!is_device_only(data)) return;
       reject(
           state, collective,
           fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
     }
+    device = place_of(data).device;
+    if (device >= 0) return;
+    reject(state, collective,
+           fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
+                       "memory of the host",
+                       argument));
   };
   const bool one = buffers.in == buffers.out;
   check(buffers.in, buffers.in_count, one ? "data" : "in");
   if (!one) check(buffers.out, buffers.out_count, "out");
+  return device;
 }
 
 void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
@@ -201,7 +214,7 @@ Arguments arguments_of(const CommunicatorState& state, Collective collective, co
                       .in = static_cast<const std::byte*>(buffers.in),
                       .out = static_cast<std::byte*>(buffers.out)};
   if (buffers.stream != nullptr || process_uses_cuda.load(std::memory_order_relaxed)) [[unlikely]] {
-    check_place(state, collective, buffers);
+    arguments.device = check_place(state, collective, buffers);
     if (buffers.stream == nullptr) return arguments;
     arguments.call.memory = Memory::device;
     arguments.stream = buffers.stream->native();
