@@ -31,7 +31,6 @@ constexpr int splitting_channel = 3;  // those before are the hierarchy's
 
 /// What a rank tells the others.
 struct Wish {
-  Call call;
   int takes_part = 0;
   int color = 0;
   int key = 0;
@@ -74,19 +73,11 @@ std::shared_ptr<CommunicatorState> CommunicatorState::split(const Call& asked, c
 }
 
 Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place) {
-  if (!ready_) co_await set_up();
-  begin_call();
-  co_await meet_in_memory(*transport_, call);
-  const auto me = static_cast<std::size_t>(rank());
+  const Wish own{.takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
   std::vector<Wish> wishes(static_cast<std::size_t>(size()));
-  wishes[me] = {.call = call, .takes_part = place.color ? 1 : 0, .color = place.color.value_or(0), .key = place.key};
-  const Bytes table = std::as_writable_bytes(std::span(wishes));
-  co_await gather_records(*transport_, table);
-  std::vector<Call> calls(wishes.size());
-  std::ranges::transform(wishes, calls.begin(), &Wish::call);
-  check_agreement(calls, call, purpose_text_);
+  co_await gather_into(std::as_writable_bytes(std::span(wishes)), call, bytes_of(own));
   if (!place.color) co_return co_await split_devices(nullptr, std::nullopt, 0);
-  const std::vector<int> ranks = members_with(wishes, me);
+  const std::vector<int> ranks = members_with(wishes, static_cast<std::size_t>(rank()));
   Subset members(*transport_, ranks, splitting_channel);
   made = co_await peers_->make(members, ranks);
   co_await split_devices(made.get(), ranks.front(), members.rank());
@@ -107,7 +98,7 @@ std::vector<std::byte> CommunicatorState::gather(const Call& asked, ConstBytes o
   return all;
 }
 
-Task<> CommunicatorState::gather_into(std::vector<std::byte>& all, Call call, ConstBytes own) {
+Task<> CommunicatorState::gather_into(Bytes all, Call call, ConstBytes own) {
   if (!ready_) co_await set_up();
   begin_call();
   co_await meet_in_memory(*transport_, call);

@@ -267,7 +267,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   bool drive_others();
   /// The network's pace, as another communicator has measured it, or measured here.
   Task<> learn_network(NetworkPace known);
-  Task<> gather_into(std::vector<std::byte>& all, Call call, ConstBytes own);
+  /// The first part of such a call: sets up what is not, and fills `all` with what each rank gives.
+  Task<> gather_into(Bytes all, Call call, ConstBytes own);
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place);
   /// Drives what is parked until `finished`; where waiting has become pointless, gives all of it the exception.
   template <class Finished>
