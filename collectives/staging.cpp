@@ -11,11 +11,8 @@ namespace chorus {
 namespace {
 
 std::size_t end_of(std::span<const Section> sections) noexcept {
-  std::size_t end = 0;
-  for (const Section& section : sections) {
-    if (section.bytes > 0) end = std::max(end, section.offset + section.bytes);
-  }
-  return end;
+  const Section extent = extent_of(sections);
+  return extent.offset + extent.bytes;
 }
 
 bool lengths_differ(const Arguments& arguments) noexcept { return !arguments.in_sections.empty(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/sections_of.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace chorus {
 
@@ -22,16 +22,6 @@ ExchangedSections sections_of(const Call& call, const Native::Buffers& buffers, 
   std::vector<Section> of_all = is_root ? every : std::vector<Section>(every.size());
   if (call.collective == Collective::gather) return {std::move(one), std::move(of_all)};
   return {std::move(of_all), std::move(one)};
-}
-
-Section extent_of(std::span<const Section> sections) noexcept {
-  std::size_t begin = 0, end = 0;
-  for (const Section& section : sections) {
-    if (section.bytes == 0) continue;
-    begin = end == 0 ? section.offset : std::min(begin, section.offset);
-    end = std::max(end, section.offset + section.bytes);
-  }
-  return {begin, end - begin};
 }
 
 }  // namespace chorus

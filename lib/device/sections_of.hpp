@@ -5,8 +5,6 @@
 #include "base/section.hpp"
 #include "transport/native.hpp"
 
-#include <cstddef>
-#include <span>
 #include <vector>
 
 namespace chorus {
@@ -18,8 +16,5 @@ struct ExchangedSections {
 };
 /// Of alltoall, gather, scatter, and of the collectives whose blocks differ in length, on rank `rank` of `ranks`.
 [[nodiscard]] ExchangedSections sections_of(const Call& call, const Native::Buffers& buffers, int rank, int ranks);
-
-/// From the beginning of the first to the end of the last that is not empty; nothing where all are.
-[[nodiscard]] Section extent_of(std::span<const Section> sections) noexcept;
 
 }  // namespace chorus
