@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs chorus-tune as a user does, and uses what it writes.
+#include "worlds/command.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,22 +18,10 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string output;  ///< and errors
-};
+using Outcome = chorus::test::CommandOutcome;
 
-Outcome run(const std::string& command) {
-  Outcome outcome;
-  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  char buffer[4096];
-  for (std::size_t length = 0; (length = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
-    outcome.output.append(buffer, length);
-  }
-  outcome.exit_code = WEXITSTATUS(pclose(pipe));
-  return outcome;
-}
+/// With its errors.
+Outcome run(const std::string& command) { return chorus::test::run_command(command + " 2>&1"); }
 
 std::string contents(const std::string& file) {
   std::ostringstream text;
