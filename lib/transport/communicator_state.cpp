@@ -5,6 +5,7 @@
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <utility>
@@ -24,10 +25,11 @@ CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::
       transport_(std::move(transport)),
       engine_(engine ? engine : Engine::of_this_thread()),
       engine_of_caller_(!engine),
+      process_(getpid()),
       entrance_(std::move(entrance)) {}
 
 CommunicatorState::~CommunicatorState() {
-  if (!broken()) end_calls();
+  if (!broken() && process_ == getpid()) end_calls();
 }
 
 Task<> CommunicatorState::set_up(bool at_once) {

@@ -311,6 +311,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Engine> engine_;
   bool engine_of_caller_;
+  int process_;  // whose rank it is; a child that it forks is none
   std::shared_ptr<Entrance> entrance_;
   Settings settings_;
   Pace pace_;

@@ -8,6 +8,7 @@
 #include <chorus/memory.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -34,6 +35,7 @@ SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> 
     : members_(std::move(members)),
       waiter_(waiter),
       published_(std::move(published)),
+      process_(getpid()),
       announces_(published_ || waiter.policy().oversubscribed()),
       places_(members_.regions.size()),
       bytes_read_(members_.regions.size()) {}
@@ -56,6 +58,7 @@ bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::si
 }
 
 SharedGroup::~SharedGroup() {
+  if (process_ != getpid()) return;
   for (int peer = 0; peer < size(); ++peer) page(peer).left.fetch_add(1, std::memory_order_acq_rel);
 }
 
