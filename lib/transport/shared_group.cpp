@@ -105,9 +105,10 @@ void SharedGroup::begin(const Call& call) noexcept {
   begun_bytes_ += call_bytes_;
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
-  record.kind.store(words.kind, std::memory_order_relaxed);
-  record.count.store(words.count, std::memory_order_relaxed);
-  record.numbers.store(words.numbers, std::memory_order_relaxed);
+  // Each of these after the 0: who reads one of them and then the old number again would mix two calls.
+  record.kind.store(words.kind, std::memory_order_release);
+  record.count.store(words.count, std::memory_order_release);
+  record.numbers.store(words.numbers, std::memory_order_release);
   record.number.store(calls_begun_, std::memory_order_release);
 }
 
