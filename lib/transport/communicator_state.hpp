@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/buffer_pool.hpp"
 #include "base/call.hpp"
 #include "base/callers_function.hpp"
 #include "base/settings.hpp"
@@ -19,6 +20,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -118,6 +120,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] Transport& transport() const noexcept { return *transport_; }
   [[nodiscard]] int rank() const noexcept { return transport_->rank(); }
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
+  /// Working memory for checks and arguments of a call: taken and given back by the thread that calls, while another
+  /// may drive operations, which take theirs from the transport.
+  [[nodiscard]] Scratch caller_scratch(std::size_t bytes) { return callers_buffers_.take(bytes); }
   /// Valid after the set-up.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
@@ -319,6 +324,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   bool crowded_ = false;
   std::vector<std::string> notes_;
   OperationQueue queue_;
+  BufferPool callers_buffers_;
   HalfDone* given_ = nullptr;
   CallPurpose purpose_;
   std::atomic<PurposeText> purpose_text_{nullptr};  // the last there was, as requests keep their purpose
