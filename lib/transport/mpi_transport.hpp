@@ -49,6 +49,10 @@ class MpiTransport : public Transport {
  private:
   /// A message to or from `peer` that goes in segments: between nodes, the long ones. Empty where it does not.
   [[nodiscard]] SegmentedExchange::Message to_cut(const std::byte* data, std::size_t bytes, int peer) const noexcept;
+  [[nodiscard]] MPI_Request start_receive(const Envelope& envelope);
+  [[nodiscard]] MPI_Request start_send(const Envelope& envelope);
+  /// Takes back what can be, and retires.
+  void give_up(Exchange::Tickets& tickets) noexcept;
   bool test_segments(Exchange& exchange);
   [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }
 
