@@ -4,8 +4,8 @@
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_requests.hpp"
 
-#include <algorithm>
 #include <climits>
+#include <exception>
 #include <utility>
 
 namespace chorus {
@@ -171,20 +171,16 @@ void MpiTransport::give_up(Exchange::Tickets& tickets) noexcept {
 
 void MpiTransport::notify(ConstBytes message, std::span<const int> peers) noexcept {
   retire();
-  const auto same = [&](const auto& notice) { return std::ranges::equal(notice, message); };
-  auto notice = std::ranges::find_if(notices_, same);  // as one may be sent often
-  if (notice == notices_.end()) notice = notices_.insert(notice, {message.begin(), message.end()});
-  for (const int peer : peers) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int code = MPI_Isend(notice->data(), static_cast<int>(notice->size()), MPI_BYTE,
-                               ranks_[static_cast<std::size_t>(peer)], tag(notice_channel), channel_->comm(), &request);
-    if (code == MPI_SUCCESS) MPI_Request_free(&request);  // else the peer is lost, as the others hear
+  try {
+    say_farewell(message, peers);
+  } catch (const std::exception&) {  // who is not told waits as long as it may
   }
 }
 
-void MpiTransport::say_farewell(ConstBytes message, int peer) {
-  runtime_of_this_rank().farewells().send(message, ranks_[static_cast<std::size_t>(peer)], tag(notice_channel),
-                                          channel_->comm());
+void MpiTransport::say_farewell(ConstBytes message, std::span<const int> peers) {
+  std::vector<int> on_channel;
+  for (const int peer : peers) on_channel.push_back(ranks_[static_cast<std::size_t>(peer)]);
+  runtime_of_this_rank().farewells().send(message, on_channel, tag(notice_channel), channel_->comm());
 }
 
 void MpiTransport::await_farewell(int peer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transport leaves behind where messages cannot be started.
+// What a transport leaves behind: messages that cannot be started, and such as nobody waits for.
 
 #include "mpi/job.hpp"
 #include "transport/mpi_transport.hpp"
@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -59,6 +60,26 @@ TEST_F(FailedStart, OfASendInSegmentsTakesTheSegmentsBack) {
   EXPECT_THROW(SegmentedExchange(channel_->comm(), 0, {out_.data(), out_.size(), nobody}, {in_.data(), in_.size(), 0}),
                Error);
   expect_not_awaited(in_);
+}
+
+/// So long that MPI does not send it at once.
+TEST(Notices, OutliveTheirTransport) {
+  constexpr std::size_t bytes = std::size_t{8} << 20U;
+  const auto channel = std::make_shared<MpiChannel>(MPI_COMM_WORLD, MpiChannel::Name());
+  std::vector<int> ranks;
+  for (int rank = 0; rank < job_size(); ++rank) ranks.push_back(rank);
+  auto transport = std::make_unique<MpiTransport>(job_rank(), channel, ranks, 0);
+  if (job_rank() == 0) {
+    transport->notify(std::vector<std::byte>(bytes, mark), std::array{1});
+    transport.reset();
+  }
+  std::vector<std::byte> got(bytes);
+  if (job_rank() == 1) {
+    while (!transport->notified(got)) {
+    }
+    EXPECT_TRUE(all_are(got, mark));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 }  // namespace
