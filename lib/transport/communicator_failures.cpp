@@ -63,7 +63,7 @@ void CommunicatorState::end_with_another(const Call& call) const {
 
 void CommunicatorState::end_calls() const noexcept {
   if (SharedGroup* memory = transport_->node_memory()) memory->end_calls();
-  if (ready_ && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
+  if (ready() && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
 }
 
 void CommunicatorState::close(const std::string& reason) {
@@ -113,7 +113,7 @@ void CommunicatorState::look(Wait& wait) {
 }
 
 void CommunicatorState::call_roll(Wait& wait) const {
-  if (!ready_ || wait.asked != Wait::Clock::time_point{}) return;  // before the set-up nobody knows whom to ask
+  if (!ready() || wait.asked != Wait::Clock::time_point{}) return;  // before the set-up nobody knows whom to ask
   wait.asked = wait.looked;
   peers_->call_roll();
 }
@@ -131,7 +131,7 @@ void CommunicatorState::look_at_failures() const {
 }
 
 void CommunicatorState::look_for_ended_ranks() const {
-  if (!ready_) return;  // one that has set it up and needs no call may have ended with it
+  if (!ready()) return;  // one that has set it up and needs no call may have ended with it
   look_for_ended_ranks_elsewhere();
   const SharedGroup* memory = transport_->node_memory();
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
@@ -197,11 +197,11 @@ std::string CommunicatorState::missing_ranks() const {
 
 std::string CommunicatorState::waited_for() const {
   if (driven() == nullptr || driven()->waiting() == nullptr) return {};
-  return ready_ ? fmt::format("; it is {}", driven()->waiting()->describe())
-                : fmt::format(
-                      "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
-                      "one that has not come to it",
-                      driven()->waiting()->what());
+  return ready() ? fmt::format("; it is {}", driven()->waiting()->describe())
+                 : fmt::format(
+                       "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
+                       "one that has not come to it",
+                       driven()->waiting()->what());
 }
 
 void CommunicatorState::warn_of_stall(const Wait& wait) const {

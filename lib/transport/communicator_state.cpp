@@ -33,7 +33,7 @@ CommunicatorState::~CommunicatorState() {
 }
 
 Task<> CommunicatorState::set_up(bool at_once) {
-  if (ready_) co_return;  // a request that was parked meanwhile has done it
+  if (ready()) co_return;  // a request that was parked meanwhile has done it
   settings_ = peers_->own_settings();
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
   settings_ = std::move(shared.settings);
@@ -45,7 +45,7 @@ Task<> CommunicatorState::set_up(bool at_once) {
   const bool knows_network = shared.network.known() || at_once;
   if (shared.asks_for_network && knows_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
   look_for_cuda();
-  ready_ = true;
+  ready_.store(true, std::memory_order_release);
   if (settings_.log && transport_->rank() == 0) {
     for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);
   }

@@ -136,7 +136,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   }
   /// Unknown where all ranks are on one node, or a tuning file says it.
   [[nodiscard]] const NetworkPace& network() const noexcept { return network_; }
-  [[nodiscard]] bool ready() const noexcept { return ready_; }
+  [[nodiscard]] bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
   /// `at_once`: the caller waits for it and for nothing else, so that times are what messages take.
@@ -208,7 +208,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     ~HalfDone() = default;
   };
   /// True where a call may begin so; also beside a progress thread, which could save less than a turn of it takes.
-  [[nodiscard]] bool may_give() { return ready_ && given_ == nullptr && engine_->idle(queue_); }
+  [[nodiscard]] bool may_give() { return ready() && given_ == nullptr && engine_->idle(queue_); }
   void has_given(HalfDone& call) noexcept { given_ = &call; }
   /// It takes what the others have given, which it waits for no longer than `timeout`.
   void begin_to_take(std::chrono::nanoseconds timeout) {
@@ -331,8 +331,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::chrono::nanoseconds timeout_{};              // of the call under way; 0: that of the settings
   std::optional<Error> failure_;  // what broke it, set before `broken_`, maybe by the thread that drove it
   std::atomic<bool> broken_{false};
-  bool revoked_here_ = false;  // by this rank, which set it before `broken_`
-  bool ready_ = false;
+  bool revoked_here_ = false;       // by this rank, which set it before `broken_`
+  std::atomic<bool> ready_{false};  // set last, maybe by the thread that drives the set-up
   std::uint64_t calls_begun_ = 0;
 };
 
