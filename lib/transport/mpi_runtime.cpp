@@ -315,6 +315,7 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::adopt(std::unique_ptr<Mpi
 }
 
 std::shared_ptr<detail::CommunicatorState> MpiRuntime::world() {
+  const std::scoped_lock lock(world_mutex_);
   if (!world_) world_ = make(MPI_COMM_WORLD);
   return world_;
 }
