@@ -226,8 +226,13 @@ MpiRuntime::MpiRuntime() {
 }
 
 int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
-  static_cast<MpiRuntime*>(runtime)->shut_down();
-  return MPI_SUCCESS;
+  try {  // MPI calls this, which knows no exceptions
+    static_cast<MpiRuntime*>(runtime)->shut_down();
+    return MPI_SUCCESS;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chorus: at MPI_Finalize: %s\n", error.what());
+    return MPI_ERR_OTHER;
+  }
 }
 
 void MpiRuntime::shut_down() {
