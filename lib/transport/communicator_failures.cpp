@@ -31,9 +31,12 @@ constexpr std::size_t most_named = 16;
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
-/// What another rank of the node has told.
-GivenUp given_up(const SharedGroup& memory, const SharedGroup::Failure& failure) {
-  return {static_cast<ErrorCode>(failure.code), memory.communicator_rank(failure.rank), failure.text};
+/// The rank with that number has begun no more calls than `after`, and `call` is one.
+Error ended_before(int ended, std::uint64_t call, const std::string& after) {
+  return {ErrorCode::mismatch,
+          fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
+                      "all ranks must make the same calls",
+                      ended, call, after)};
 }
 
 }  // namespace
@@ -119,12 +122,7 @@ void CommunicatorState::call_roll(Wait& wait) const {
 }
 
 void CommunicatorState::look_at_failures() const {
-  if (const SharedGroup* memory = transport_->node_memory()) {
-    if (const auto failure = memory->failure_of_others()) {
-      if (failure->text.empty()) throw MismatchFound();
-      throw given_up(*memory, *failure);
-    }
-  }
+  if (const SharedGroup* memory = transport_->node_memory()) memory->check_others();
   if (const auto failure = peers_->told()) {
     throw GivenUp(failure->code, failure->rank, failure->text);
   }
@@ -137,22 +135,14 @@ void CommunicatorState::look_for_ended_ranks() const {
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
   if (!ended) return;
   const auto last = memory->recorded(*ended);
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
-                  "all ranks must make the same calls",
-                  memory->communicator_rank(*ended), memory->calls_begun(),
-                  last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none"));
+  throw ended_before(memory->communicator_rank(*ended), memory->calls_begun(),
+                     last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none");
 }
 
 void CommunicatorState::look_for_ended_ranks_elsewhere() const {
   const auto ended = peers_->ended();
   if (!ended || ended->calls >= calls_begun_) return;
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
-                  "all ranks must make the same calls",
-                  ended->rank, calls_begun_, ended->calls == 0 ? "none" : fmt::format("#{}", ended->calls)));
+  throw ended_before(ended->rank, calls_begun_, ended->calls == 0 ? "none" : fmt::format("#{}", ended->calls));
 }
 
 void CommunicatorState::look_at_processes() const {
@@ -169,7 +159,8 @@ void CommunicatorState::look_at_what_was_told() const {
   const SharedGroup* const memory = transport_->node_memory();
   for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
     const auto failure = memory->failure_of(peer);
-    if (failure && !failure->text.empty()) throw given_up(*memory, *failure);
+    if (!failure || failure->text.empty()) continue;
+    throw GivenUp(static_cast<ErrorCode>(failure->code), memory->communicator_rank(peer), failure->text);
   }
 }
 
