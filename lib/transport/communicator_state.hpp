@@ -30,6 +30,11 @@
 #include <utility>
 #include <vector>
 
+namespace chorus {
+struct Algorithm;
+class Tunings;
+}  // namespace chorus
+
 namespace chorus::detail {
 
 class CommunicatorState;
@@ -250,13 +255,13 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   // and for reports the names of what it chooses from, which it gives before the first call is carried out.
   struct Choice {
     Call call;
-    const void* algorithm = nullptr;
+    const Algorithm* algorithm = nullptr;
     std::uint8_t place = 0;  ///< of the algorithm in the list of the collective's, from 1
     bool named = false;      ///< by the call's option
     bool request = false;    ///< for a nonblocking call
   };
   std::array<Choice, 64> choices;
-  std::shared_ptr<const void> tuning;
+  std::shared_ptr<const Tunings> tuning;
   std::uint32_t tuned_paces = 0;
   AlgorithmName algorithm_name = nullptr;
 
