@@ -34,12 +34,11 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    const auto tunings = Tunings::shared(state.settings().tuning, state.pace(), state.network(), state.crowded());
-    if (state.rank() == 0 && !tunings->warning().empty()) warn(tunings->warning());
-    state.tuning = tunings;
+    state.tuning = Tunings::shared(state.settings().tuning, state.pace(), state.network(), state.crowded());
+    if (state.rank() == 0 && !state.tuning->warning().empty()) warn(state.tuning->warning());
     state.tuned_paces = state.paces();
   }
-  return static_cast<const Tunings*>(state.tuning.get())->of(call);
+  return state.tuning->of(call);
 }
 
 }  // namespace
@@ -59,9 +58,7 @@ CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call
   }
 }
 
-const LinkModel& links_of(const CommunicatorState& state, const Call& call) {
-  return static_cast<const Tunings*>(state.tuning.get())->of(call).links;
-}
+const LinkModel& links_of(const CommunicatorState& state, const Call& call) { return state.tuning->of(call).links; }
 
 void choose_by(CommunicatorState& state, std::shared_ptr<const Tunings> tunings) {
   forget_choices(state);

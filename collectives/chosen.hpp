@@ -34,14 +34,12 @@ void forget_choices(detail::CommunicatorState& state);
   if (state.tuned_paces != state.paces()) forget_choices(state);
   detail::CommunicatorState::Choice& known = state.choices[kind_hash(call) % state.choices.size()];
   const bool named = !options.algorithm.empty();
-  const auto* algorithm = static_cast<const Algorithm*>(known.algorithm);
-  if (algorithm == nullptr || !same_kind(known.call, call) || known.request != (form == Form::request) ||
-      known.named != named || (named && algorithm->name != options.algorithm)) {
+  if (known.algorithm == nullptr || !same_kind(known.call, call) || known.request != (form == Form::request) ||
+      known.named != named || (named && known.algorithm->name != options.algorithm)) {
     known = choose_anew(state, call, options, form);
-    algorithm = static_cast<const Algorithm*>(known.algorithm);
   }
   call.algorithm = known.place;
-  return *algorithm;
+  return *known.algorithm;
 }
 
 }  // namespace chorus

@@ -4,7 +4,6 @@
 namespace chorus {
 
 Task<> fold_in(Transport& transport, Fold fold, Reduction reduction, Bytes data, Bytes scratch) {
-  if (!fold.paired()) co_return;
   if (fold.sits_out()) {
     co_await transport.send(data, fold.partner());
   } else {
@@ -14,7 +13,6 @@ Task<> fold_in(Transport& transport, Fold fold, Reduction reduction, Bytes data,
 }
 
 Task<> fold_out(Transport& transport, Fold fold, Bytes data) {
-  if (!fold.paired()) co_return;
   if (fold.sits_out()) {
     co_await transport.receive(data, fold.partner());
   } else {

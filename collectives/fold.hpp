@@ -37,10 +37,10 @@ class Fold {
   int extra_;
 };
 
-/// Reduces the `data` of each pair into that of its even rank. `scratch` is as long as `data`.
+/// Of a rank that is paired: reduces the `data` of the pair into that of its even rank. `scratch` is as long as `data`.
 Task<> fold_in(Transport& transport, Fold fold, Reduction reduction, Bytes data, Bytes scratch);
 
-/// Gives the odd rank of each pair the `data` of the even one.
+/// Of a rank that is paired: gives the odd one the `data` of the even one.
 Task<> fold_out(Transport& transport, Fold fold, Bytes data);
 
 }  // namespace chorus

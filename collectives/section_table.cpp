@@ -22,7 +22,7 @@ void check_apart(detail::CommunicatorState& state, Collective collective, const 
                  std::span<const Section> sections) {
   const auto overlaps = [](const Section& one, const Section& next) { return one.offset + one.bytes > next.offset; };
   if (std::ranges::adjacent_find(sections, overlaps) == sections.end()) return;
-  const Scratch scratch = state.transport().scratch(sections.size_bytes());
+  const Scratch scratch = state.caller_scratch(sections.size_bytes());
   const std::span<Section> sorted(reinterpret_cast<Section*>(scratch.data()), sections.size());
   const auto last =
       std::ranges::copy_if(sections, sorted.begin(), [](const Section& section) { return section.bytes > 0; }).out;

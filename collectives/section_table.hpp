@@ -23,7 +23,7 @@ class SectionTable {
  public:
   /// All empty.
   explicit SectionTable(detail::CommunicatorState& state) : ranks_(static_cast<std::size_t>(state.size())) {
-    if (ranks_ > few_ranks) many_.emplace(state.transport().scratch(2 * ranks_ * sizeof(Section)));
+    if (ranks_ > few_ranks) many_.emplace(state.caller_scratch(2 * ranks_ * sizeof(Section)));
     sections_ = reinterpret_cast<Section*>(many_ ? many_->data() : few_);
     std::fill_n(sections_, 2 * ranks_, Section());
   }

@@ -37,12 +37,12 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Scratch scratch = transport.scratch(data.size());
 
   copy_unless_same(arguments.out, arguments.in, data.size());
-  co_await fold_in(transport, fold, reduction, data, scratch.bytes());
+  if (fold.paired()) co_await fold_in(transport, fold, reduction, data, scratch.bytes());
   if (!fold.sits_out()) {
     co_await halving_reduce_scatter(transport, fold, halving, reduction, data, scratch.bytes());
     co_await doubling_allgather(transport, fold, halving, data);
   }
-  co_await fold_out(transport, fold, data);
+  if (fold.paired()) co_await fold_out(transport, fold, data);
 }
 
 }  // namespace chorus::allreduce_by_halves

@@ -56,7 +56,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Scratch scratch = transport.scratch((radix - 1) * data.size());
 
   copy_unless_same(arguments.out, arguments.in, data.size());
-  co_await fold_in(transport, fold, reduction, data, scratch.bytes().first(data.size()));
+  if (fold.paired()) co_await fold_in(transport, fold, reduction, data, scratch.bytes().first(data.size()));
   for (int distance = 1; distance < fold.core() && !fold.sits_out(); distance *= radix) {
     const int group = group_of(distance, fold.core());
     const int digit = fold.place() / distance % group;
@@ -73,7 +73,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     co_await three_at_once(transport, exchanges);
     reduction.all(data.data(), std::span(vectors).first(static_cast<std::size_t>(group)), data.size());
   }
-  co_await fold_out(transport, fold, data);
+  if (fold.paired()) co_await fold_out(transport, fold, data);
 }
 
 }  // namespace

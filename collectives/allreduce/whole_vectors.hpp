@@ -40,7 +40,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Bytes incoming = scratch.bytes();
 
   copy_unless_same(arguments.out, arguments.in, data.size());
-  co_await fold_in(transport, fold, reduction, data, incoming);
+  if (fold.paired()) co_await fold_in(transport, fold, reduction, data, incoming);
   for (int i = 0; i < steps && !fold.sits_out(); ++i) {
     const int step = Pairs::nearest_first ? i : steps - 1 - i;
     const int peer = fold.rank_at(Pairs::peer(fold.place(), step, fold.core()));
@@ -51,7 +51,7 @@ Task<> run(Transport& transport, Arguments arguments) {
       reduction.into_left(data, incoming);
     }
   }
-  co_await fold_out(transport, fold, data);
+  if (fold.paired()) co_await fold_out(transport, fold, data);
 }
 
 }  // namespace chorus::allreduce_whole_vectors

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Native alltoall: the MPI library's own. Its traffic is that of the textbook's algorithm, which is all that is known
-// of it from outside.
+// Native alltoall: the MPI library's own.
 
 #include "vendor.hpp"
 
@@ -17,14 +16,6 @@ Traffic traffic(const Problem& problem) {
 }  // namespace
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = vendor::native_name,
-    .summary = "the MPI library's own collective",
-    .source = "the MPI library",
-    .applies = vendor::applies,
-    .traffic = traffic,
-    .run = vendor::run,
-    .now = vendor::now,
-};
+constexpr Algorithm algorithm = vendor::native(traffic);
 
 }  // namespace chorus::alltoall_native

@@ -42,7 +42,7 @@ const std::byte* end_of(std::span<const std::byte> block) { return block.data() 
 
 /// No block of `out` may overlap another, or one of `in`.
 void check_apart(detail::CommunicatorState& state, InBlocks in, OutBlocks out, const char* out_name) {
-  const Scratch scratch = state.transport().scratch(out.size_bytes());
+  const Scratch scratch = state.caller_scratch(out.size_bytes());
   auto* const sorted = reinterpret_cast<std::span<std::byte>*>(scratch.data());
   auto* const end = std::ranges::copy_if(out, sorted, [](const auto& block) { return !block.empty(); }).out;
   const auto place = [](const std::span<std::byte>& block) -> const std::byte* { return block.data(); };

@@ -8,14 +8,6 @@
 namespace chorus::scan_native {
 
 extern const Algorithm algorithm;
-const Algorithm algorithm{
-    .name = vendor::native_name,
-    .summary = "the MPI library's own collective",
-    .source = "the MPI library",
-    .applies = vendor::applies,
-    .traffic = prefix_native::traffic,
-    .run = vendor::run,
-    .now = vendor::now,
-};
+constexpr Algorithm algorithm = vendor::native(prefix_native::traffic);
 
 }  // namespace chorus::scan_native

@@ -13,9 +13,8 @@ namespace chorus {
 
 /// Gives every rank a block from every rank; blocks may differ in length and element type and lie anywhere in memory.
 ///
-/// Shapes   in [size], where in[r] is what goes to rank r; out [size], where out[r] gets what comes from rank r.
-/// Lengths
-///          are in bytes; that of out[r] is what rank r gives this one. `std::as_bytes` makes such a block of any span.
+/// Shapes   in [size], where in[r] is what goes to rank r; out [size], where out[r] gets what comes from rank r; the
+///          length of out[r] is that of what rank r gives this one. `std::as_bytes` makes such a block of any span.
 /// Memory   host, any alignment; no block of `out` overlaps another block. The lists may go when the function returns.
 /// Order    blocks until `out` may be read and `in` reused.
 /// Throws   Error{invalid_argument} where a list has not one block for each rank or blocks overlap, before anything is

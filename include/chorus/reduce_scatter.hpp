@@ -73,7 +73,7 @@ void reduce_scatter(const Communicator& comm, DeviceSpan<T> inout, std::span<con
   reduce_scatter(comm, inout, inout, counts, op, stream, options);
 }
 
-/// Starts it and returns; the buffers belong to the request until it is complete.
+/// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.
 template <ElementRange In, class Out, class Op>
 requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
 [[nodiscard]] Request ireduce_scatter(const Communicator& comm, const In& in, Out&& out,

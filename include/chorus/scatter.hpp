@@ -19,9 +19,8 @@ CHORUS_API PersistentRequest scatter_init(const Communicator&, const Buffers&, i
 
 /// Gives each rank its block of what rank `root` has, in rank order.
 ///
-/// Shapes   on the root in [size * n], whose block r is for rank r; elsewhere `in` is ignored and may be empty. out
-/// [n].
-///          n, element type, root and options the same on every rank; n may be 0.
+/// Shapes   on the root in [size * n], whose block r is for rank r; elsewhere `in` is ignored and may be empty.
+///          out [n]. n, element type, root and options the same on every rank; n may be 0.
 /// Memory   host, any alignment; on the root `in` and `out` do not overlap (for one buffer: the overload below).
 /// Order    blocks until `out` may be read and, on the root, `in` reused.
 /// Throws   Error{invalid_argument} where in.size() != size * out.size() on the root, the buffers overlap or root is no

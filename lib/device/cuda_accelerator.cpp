@@ -14,7 +14,7 @@ constexpr std::size_t longest_pitch = std::numeric_limits<std::int32_t>::max();
 
 class CudaAccelerator final : public Accelerator {
  public:
-  explicit CudaAccelerator(int device) : device_(device), context_(context_of(device)) {
+  explicit CudaAccelerator(int device) : CudaAccelerator(device, context_of(device)) {
     const CurrentContext current(context_);
     constexpr unsigned without_timing = CU_EVENT_DISABLE_TIMING;
     cuda_.check(cuda_.event_create(&before_, without_timing), "make an event");
@@ -28,11 +28,12 @@ class CudaAccelerator final : public Accelerator {
     const LastContext current(context_);
     if (!current) return;
     for (const Lane& lane : lanes_) {
+      for (CUevent_st* const over : lane.over) destroy(over);
+      if (lane.stream == nullptr) continue;
       cuda_.stream_synchronize(lane.stream);  // it may still use the pinned memory
       cuda_.stream_destroy(lane.stream);
-      for (CUevent_st* const over : lane.over) cuda_.event_destroy(over);
     }
-    cuda_.event_destroy(before_);
+    destroy(before_);
     if (!pinned_.empty()) cuda_.mem_free_host(pinned_.data());
   }
 
@@ -101,6 +102,13 @@ class CudaAccelerator final : public Accelerator {
     CUstream stream = nullptr;
     std::array<CUevent, halves> over{};
   };
+
+  /// Has nothing yet, so that what the other constructor makes is destroyed where it throws.
+  CudaAccelerator(int device, CUcontext context) noexcept : device_(device), context_(context) {}
+
+  void destroy(CUevent event) const noexcept {
+    if (event != nullptr) cuda_.event_destroy(event);
+  }
 
   void copy_at_once(Way way, std::byte* host, std::byte* device, const Rows& rows, CUstream stream) const {
     CUDA_MEMCPY2D copy{};

@@ -3,6 +3,8 @@
 
 #include "device/cuda.hpp"
 
+#include <chorus/error.hpp>
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -75,8 +77,11 @@ bool is_device_only(const void* address) noexcept try {
   if (!place_of(address).host) return true;
   known.store(address, std::memory_order_relaxed);
   return false;
-} catch (...) {  // there is no driver that works, and nothing of a device: not to be tried for each call
-  process_uses_cuda.store(false, std::memory_order_relaxed);
+} catch (const Error& error) {
+  // Where no driver works there is nothing of a device: not to be tried for each call.
+  if (error.code() != ErrorCode::transport) process_uses_cuda.store(false, std::memory_order_relaxed);
+  return false;
+} catch (...) {
   return false;
 }
 

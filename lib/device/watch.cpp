@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/watch.hpp"
 
+#include "task/signals_blocked.hpp"
+
 #include <utility>
 
 namespace chorus {
@@ -18,7 +20,9 @@ Watch& Watch::of_this_process() {
 void Watch::add(Watched& watched) {
   const std::scoped_lock lock(mutex_);
   watched_.push_back(&watched);
-  if (watched_.size() == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  if (watched_.size() > 1) return;
+  const SignalsBlocked blocked;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void Watch::remove(Watched& watched) {

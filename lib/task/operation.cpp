@@ -60,7 +60,7 @@ bool Operation::step() {
     PolledEvent& event = take_first();
     bool ready = true;
     try {
-      ready = event.ready();
+      ready = event.poll();
     } catch (...) {
       event.error_ = std::current_exception();
     }

@@ -28,7 +28,7 @@ class PolledEvent {
   PolledEvent& operator=(const PolledEvent&) = delete;
   virtual ~PolledEvent() = default;
 
-  bool await_ready() { return ready(); }
+  bool await_ready() { return poll(); }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> task) {
     return suspend(*task.promise().operation, task);
@@ -47,12 +47,21 @@ class PolledEvent {
  protected:
   /// True once the task may go on. May throw: the task then gets the exception.
   virtual bool ready() = 0;
-  /// Lets go of what was started; called where the operation is cancelled while this is waited for.
+  /// Lets go of what was started; called where the operation is cancelled while this is waited for, and where `ready`
+  /// throws.
   virtual void abandon() noexcept {}
 
  private:
   friend class Operation;
   bool suspend(Operation& operation, std::coroutine_handle<> task);
+  bool poll() {
+    try {
+      return ready();
+    } catch (...) {
+      abandon();
+      throw;
+    }
+  }
 
   Where where_;
   std::coroutine_handle<> task_;

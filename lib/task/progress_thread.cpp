@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/progress_thread.hpp"
 
+#include "task/signals_blocked.hpp"
+
 #include <sched.h>
 #include <sys/prctl.h>
 
 #include <chrono>
-#include <csignal>
 #include <optional>
 
 namespace chorus {
 
 ProgressThread::ProgressThread(Engine& engine) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);  // signals are for the program's threads
+  const SignalsBlocked blocked;
   thread_ = std::jthread([&engine](const std::stop_token& stop) { run(stop, engine); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// It may have to share a core with the thread that computes, and gives that way when it has nothing to do: a yield

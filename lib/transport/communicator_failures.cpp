@@ -31,9 +31,12 @@ constexpr std::size_t most_named = 16;
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
-/// What another rank of the node has told.
-GivenUp given_up(const SharedGroup& memory, const SharedGroup::Failure& failure) {
-  return {static_cast<ErrorCode>(failure.code), memory.communicator_rank(failure.rank), failure.text};
+/// The rank with that number has begun no more calls than `after`, and `call` is one.
+Error ended_before(int ended, std::uint64_t call, const std::string& after) {
+  return {ErrorCode::mismatch,
+          fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
+                      "all ranks must make the same calls",
+                      ended, call, after)};
 }
 
 }  // namespace
@@ -63,7 +66,7 @@ void CommunicatorState::end_with_another(const Call& call) const {
 
 void CommunicatorState::end_calls() const noexcept {
   if (SharedGroup* memory = transport_->node_memory()) memory->end_calls();
-  if (ready_ && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
+  if (ready() && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
 }
 
 void CommunicatorState::close(const std::string& reason) {
@@ -113,46 +116,33 @@ void CommunicatorState::look(Wait& wait) {
 }
 
 void CommunicatorState::call_roll(Wait& wait) const {
-  if (!ready_ || wait.asked != Wait::Clock::time_point{}) return;  // before the set-up nobody knows whom to ask
+  if (!ready() || wait.asked != Wait::Clock::time_point{}) return;  // before the set-up nobody knows whom to ask
   wait.asked = wait.looked;
   peers_->call_roll();
 }
 
 void CommunicatorState::look_at_failures() const {
-  if (const SharedGroup* memory = transport_->node_memory()) {
-    if (const auto failure = memory->failure_of_others()) {
-      if (failure->text.empty()) throw MismatchFound();
-      throw given_up(*memory, *failure);
-    }
-  }
+  if (const SharedGroup* memory = transport_->node_memory()) memory->check_others();
   if (const auto failure = peers_->told()) {
     throw GivenUp(failure->code, failure->rank, failure->text);
   }
 }
 
 void CommunicatorState::look_for_ended_ranks() const {
-  if (!ready_) return;  // one that has set it up and needs no call may have ended with it
+  if (!ready()) return;  // one that has set it up and needs no call may have ended with it
   look_for_ended_ranks_elsewhere();
   const SharedGroup* memory = transport_->node_memory();
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
   if (!ended) return;
   const auto last = memory->recorded(*ended);
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
-                  "all ranks must make the same calls",
-                  memory->communicator_rank(*ended), memory->calls_begun(),
-                  last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none"));
+  throw ended_before(memory->communicator_rank(*ended), memory->calls_begun(),
+                     last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none");
 }
 
 void CommunicatorState::look_for_ended_ranks_elsewhere() const {
   const auto ended = peers_->ended();
   if (!ended || ended->calls >= calls_begun_) return;
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format("rank {} does not make this call, #{} on this communicator, as it has ended with it after {}; "
-                  "all ranks must make the same calls",
-                  ended->rank, calls_begun_, ended->calls == 0 ? "none" : fmt::format("#{}", ended->calls)));
+  throw ended_before(ended->rank, calls_begun_, ended->calls == 0 ? "none" : fmt::format("#{}", ended->calls));
 }
 
 void CommunicatorState::look_at_processes() const {
@@ -169,7 +159,8 @@ void CommunicatorState::look_at_what_was_told() const {
   const SharedGroup* const memory = transport_->node_memory();
   for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
     const auto failure = memory->failure_of(peer);
-    if (failure && !failure->text.empty()) throw given_up(*memory, *failure);
+    if (!failure || failure->text.empty()) continue;
+    throw GivenUp(static_cast<ErrorCode>(failure->code), memory->communicator_rank(peer), failure->text);
   }
 }
 
@@ -197,11 +188,11 @@ std::string CommunicatorState::missing_ranks() const {
 
 std::string CommunicatorState::waited_for() const {
   if (driven() == nullptr || driven()->waiting() == nullptr) return {};
-  return ready_ ? fmt::format("; it is {}", driven()->waiting()->describe())
-                : fmt::format(
-                      "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
-                      "one that has not come to it",
-                      driven()->waiting()->what());
+  return ready() ? fmt::format("; it is {}", driven()->waiting()->describe())
+                 : fmt::format(
+                       "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
+                       "one that has not come to it",
+                       driven()->waiting()->what());
 }
 
 void CommunicatorState::warn_of_stall(const Wait& wait) const {

@@ -5,6 +5,7 @@
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <utility>
@@ -24,14 +25,15 @@ CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::
       transport_(std::move(transport)),
       engine_(engine ? engine : Engine::of_this_thread()),
       engine_of_caller_(!engine),
+      process_(getpid()),
       entrance_(std::move(entrance)) {}
 
 CommunicatorState::~CommunicatorState() {
-  if (!broken()) end_calls();
+  if (!broken() && process_ == getpid()) end_calls();
 }
 
 Task<> CommunicatorState::set_up(bool at_once) {
-  if (ready_) co_return;  // a request that was parked meanwhile has done it
+  if (ready()) co_return;  // a request that was parked meanwhile has done it
   settings_ = peers_->own_settings();
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
   settings_ = std::move(shared.settings);
@@ -43,7 +45,7 @@ Task<> CommunicatorState::set_up(bool at_once) {
   const bool knows_network = shared.network.known() || at_once;
   if (shared.asks_for_network && knows_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
   look_for_cuda();
-  ready_ = true;
+  ready_.store(true, std::memory_order_release);
   if (settings_.log && transport_->rank() == 0) {
     for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);
   }

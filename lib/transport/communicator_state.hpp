@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/buffer_pool.hpp"
 #include "base/call.hpp"
 #include "base/callers_function.hpp"
 #include "base/settings.hpp"
@@ -19,6 +20,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -27,6 +29,11 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace chorus {
+struct Algorithm;
+class Tunings;
+}  // namespace chorus
 
 namespace chorus::detail {
 
@@ -118,6 +125,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] Transport& transport() const noexcept { return *transport_; }
   [[nodiscard]] int rank() const noexcept { return transport_->rank(); }
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
+  /// Working memory for checks and arguments of a call: taken and given back by the thread that calls, while another
+  /// may drive operations, which take theirs from the transport.
+  [[nodiscard]] Scratch caller_scratch(std::size_t bytes) { return callers_buffers_.take(bytes); }
   /// Valid after the set-up.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
@@ -131,7 +141,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   }
   /// Unknown where all ranks are on one node, or a tuning file says it.
   [[nodiscard]] const NetworkPace& network() const noexcept { return network_; }
-  [[nodiscard]] bool ready() const noexcept { return ready_; }
+  [[nodiscard]] bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
   /// `at_once`: the caller waits for it and for nothing else, so that times are what messages take.
@@ -203,7 +213,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     ~HalfDone() = default;
   };
   /// True where a call may begin so; also beside a progress thread, which could save less than a turn of it takes.
-  [[nodiscard]] bool may_give() { return ready_ && given_ == nullptr && engine_->idle(queue_); }
+  [[nodiscard]] bool may_give() { return ready() && given_ == nullptr && engine_->idle(queue_); }
   void has_given(HalfDone& call) noexcept { given_ = &call; }
   /// It takes what the others have given, which it waits for no longer than `timeout`.
   void begin_to_take(std::chrono::nanoseconds timeout) {
@@ -245,13 +255,13 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   // and for reports the names of what it chooses from, which it gives before the first call is carried out.
   struct Choice {
     Call call;
-    const void* algorithm = nullptr;
+    const Algorithm* algorithm = nullptr;
     std::uint8_t place = 0;  ///< of the algorithm in the list of the collective's, from 1
     bool named = false;      ///< by the call's option
     bool request = false;    ///< for a nonblocking call
   };
   std::array<Choice, 64> choices;
-  std::shared_ptr<const void> tuning;
+  std::shared_ptr<const Tunings> tuning;
   std::uint32_t tuned_paces = 0;
   AlgorithmName algorithm_name = nullptr;
 
@@ -311,6 +321,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<Engine> engine_;
   bool engine_of_caller_;
+  int process_;  // whose rank it is; a child that it forks is none
   std::shared_ptr<Entrance> entrance_;
   Settings settings_;
   Pace pace_;
@@ -318,14 +329,15 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   bool crowded_ = false;
   std::vector<std::string> notes_;
   OperationQueue queue_;
+  BufferPool callers_buffers_;
   HalfDone* given_ = nullptr;
   CallPurpose purpose_;
   std::atomic<PurposeText> purpose_text_{nullptr};  // the last there was, as requests keep their purpose
   std::chrono::nanoseconds timeout_{};              // of the call under way; 0: that of the settings
   std::optional<Error> failure_;  // what broke it, set before `broken_`, maybe by the thread that drove it
   std::atomic<bool> broken_{false};
-  bool revoked_here_ = false;  // by this rank, which set it before `broken_`
-  bool ready_ = false;
+  bool revoked_here_ = false;       // by this rank, which set it before `broken_`
+  std::atomic<bool> ready_{false};  // set last, maybe by the thread that drives the set-up
   std::uint64_t calls_begun_ = 0;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/farewells.hpp"
 
-#include <algorithm>
-
 namespace chorus {
 namespace {
 
@@ -14,19 +12,26 @@ bool is_sent(MPI_Request& request) {
 
 }  // namespace
 
-void Farewells::send(ConstBytes message, int peer, int tag, MPI_Comm comm) {
+void Farewells::send(ConstBytes message, std::span<const int> peers, int tag, MPI_Comm comm) {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(under_way_, [](UnderWay& each) { return is_sent(each.request); });
-  UnderWay& mine = under_way_.emplace_back();
-  const std::size_t bytes = std::min(message.size(), most_bytes);
-  std::ranges::copy(message.first(bytes), mine.message.begin());
-  MPI_Isend(mine.message.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, &mine.request);
+  std::erase_if(under_way_, [](UnderWay& each) {
+    std::erase_if(each.requests, is_sent);
+    return each.requests.empty();
+  });
+  UnderWay& mine = under_way_.emplace_back(UnderWay{{message.begin(), message.end()}, {}});
+  mine.requests.resize(peers.size(), MPI_REQUEST_NULL);
+  for (std::size_t number = 0; number < peers.size(); ++number) {
+    MPI_Isend(mine.message.data(), static_cast<int>(message.size()), MPI_BYTE, peers[number], tag, comm,
+              &mine.requests[number]);
+  }
 }
 
 void Farewells::leave() noexcept {
   const std::scoped_lock lock(mutex_);
   for (UnderWay& each : under_way_) {
-    if (!is_sent(each.request)) MPI_Request_free(&each.request);
+    for (MPI_Request& request : each.requests) {
+      if (!is_sent(request)) MPI_Request_free(&request);
+    }
   }
 }
 

@@ -264,7 +264,7 @@ void MpiPeers::end_calls(std::uint64_t calls) noexcept {
     if (is_elsewhere(previous) && !ended_) transport_.await_farewell(previous);
     const Ended last = ended_ && ended_->calls < calls ? *ended_ : Ended{transport_.rank(), calls};
     const Notice notice{.kind = Notice::Kind::end, .rank = last.rank, .calls = last.calls};
-    if (is_elsewhere(next)) transport_.say_farewell(notice.message(), next);
+    if (is_elsewhere(next)) transport_.say_farewell(notice.message(), std::array{next});
   } catch (const std::exception&) {
     transport_.retire();
   }

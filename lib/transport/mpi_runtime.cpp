@@ -226,8 +226,13 @@ MpiRuntime::MpiRuntime() {
 }
 
 int MpiRuntime::finalize(MPI_Comm /*comm*/, int /*key*/, void* runtime, void* /*extra*/) {
-  static_cast<MpiRuntime*>(runtime)->shut_down();
-  return MPI_SUCCESS;
+  try {  // MPI calls this, which knows no exceptions
+    static_cast<MpiRuntime*>(runtime)->shut_down();
+    return MPI_SUCCESS;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chorus: at MPI_Finalize: %s\n", error.what());
+    return MPI_ERR_OTHER;
+  }
 }
 
 void MpiRuntime::shut_down() {
@@ -315,6 +320,7 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::adopt(std::unique_ptr<Mpi
 }
 
 std::shared_ptr<detail::CommunicatorState> MpiRuntime::world() {
+  const std::scoped_lock lock(world_mutex_);
   if (!world_) world_ = make(MPI_COMM_WORLD);
   return world_;
 }

@@ -119,6 +119,7 @@ class MpiRuntime {
   std::shared_ptr<Entrance> entrance_;  // that of all communicators; null where each has its own
   std::vector<std::shared_ptr<MpiChannel>> channels_;
   std::vector<std::weak_ptr<detail::CommunicatorState>> communicators_;
+  std::mutex world_mutex_;  // held while it is made: whoever waits for it here wants the same from the other ranks
   std::shared_ptr<detail::CommunicatorState> world_;
   int channels_named_ = 0;
   Farewells farewells_;

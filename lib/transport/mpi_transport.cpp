@@ -4,8 +4,8 @@
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_requests.hpp"
 
-#include <algorithm>
 #include <climits>
+#include <exception>
 #include <utility>
 
 namespace chorus {
@@ -55,6 +55,8 @@ int test_request(std::uint64_t& ticket, bool& done, MPI_Status* status) {
   return code;
 }
 
+Exchange::Tickets no_tickets() noexcept { return {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)}; }
+
 }  // namespace
 
 MpiTransport::MpiTransport(int rank, std::shared_ptr<MpiChannel> channel, std::vector<int> ranks,
@@ -81,29 +83,46 @@ Exchange MpiTransport::start(const Envelope& envelope) {
   Envelope whole = envelope;
   if (out.bytes > 0) whole.destination = no_rank;
   if (in.bytes > 0) whole.source = no_rank;
-  const Exchange::Tickets tickets = start_whole(whole);
-  auto segments = std::make_unique<SegmentedExchange>(channel_->comm(), tag(envelope.channel), out, in);
-  return {*this, envelope, tickets, segments.release()};
+  Exchange::Tickets tickets = start_whole(whole);
+  try {
+    auto segments = std::make_unique<SegmentedExchange>(channel_->comm(), tag(envelope.channel), out, in);
+    return {*this, envelope, tickets, segments.release()};
+  } catch (...) {
+    give_up(tickets);
+    throw;
+  }
 }
 
 Exchange::Tickets MpiTransport::start_whole(const Envelope& envelope) {
-  MPI_Request receive = MPI_REQUEST_NULL;
-  MPI_Request send = MPI_REQUEST_NULL;
-  if (envelope.source != no_rank) {
-    const Extent extent(envelope.incoming.size());
-    check_mpi(
-        MPI_Irecv(envelope.incoming.data(), extent.count(), extent.type(),
-                  ranks_[static_cast<std::size_t>(envelope.source)], tag(envelope.channel), channel_->comm(), &receive),
-        "MPI_Irecv");
+  Exchange::Tickets tickets = no_tickets();
+  try {
+    if (envelope.source != no_rank) tickets.receive = ticket_of(start_receive(envelope));
+    if (envelope.destination != no_rank) tickets.send = ticket_of(start_send(envelope));
+  } catch (...) {
+    give_up(tickets);
+    throw;
   }
-  if (envelope.destination != no_rank) {
-    const Extent extent(envelope.outgoing.size());
-    check_mpi(MPI_Isend(envelope.outgoing.data(), extent.count(), extent.type(),
-                        ranks_[static_cast<std::size_t>(envelope.destination)], tag(envelope.channel), channel_->comm(),
-                        &send),
-              "MPI_Isend");
-  }
-  return {ticket_of(send), ticket_of(receive)};
+  return tickets;
+}
+
+MPI_Request MpiTransport::start_receive(const Envelope& envelope) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Extent extent(envelope.incoming.size());
+  check_mpi(
+      MPI_Irecv(envelope.incoming.data(), extent.count(), extent.type(),
+                ranks_[static_cast<std::size_t>(envelope.source)], tag(envelope.channel), channel_->comm(), &request),
+      "MPI_Irecv");
+  return request;
+}
+
+MPI_Request MpiTransport::start_send(const Envelope& envelope) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Extent extent(envelope.outgoing.size());
+  check_mpi(MPI_Isend(envelope.outgoing.data(), extent.count(), extent.type(),
+                      ranks_[static_cast<std::size_t>(envelope.destination)], tag(envelope.channel), channel_->comm(),
+                      &request),
+            "MPI_Isend");
+  return request;
 }
 
 bool MpiTransport::test_segments(Exchange& exchange) {
@@ -139,31 +158,29 @@ bool MpiTransport::test(Exchange& exchange) {
 }
 
 void MpiTransport::cancel(Exchange& exchange) noexcept {
-  whole_ = false;
   delete static_cast<SegmentedExchange*>(std::exchange(exchange.segments, nullptr));
-  if (MPI_Request receive = request_of(exchange.tickets.receive); receive != MPI_REQUEST_NULL) {
-    cancel_receive(receive);
-  }
-  if (MPI_Request send = request_of(exchange.tickets.send); send != MPI_REQUEST_NULL) MPI_Request_free(&send);
-  exchange.tickets = {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)};
+  give_up(exchange.tickets);
+}
+
+void MpiTransport::give_up(Exchange::Tickets& tickets) noexcept {
+  retire();
+  if (MPI_Request receive = request_of(tickets.receive); receive != MPI_REQUEST_NULL) cancel_receive(receive);
+  if (MPI_Request send = request_of(tickets.send); send != MPI_REQUEST_NULL) MPI_Request_free(&send);
+  tickets = no_tickets();
 }
 
 void MpiTransport::notify(ConstBytes message, std::span<const int> peers) noexcept {
   retire();
-  const auto same = [&](const auto& notice) { return std::ranges::equal(notice, message); };
-  auto notice = std::ranges::find_if(notices_, same);  // as one may be sent often
-  if (notice == notices_.end()) notice = notices_.insert(notice, {message.begin(), message.end()});
-  for (const int peer : peers) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int code = MPI_Isend(notice->data(), static_cast<int>(notice->size()), MPI_BYTE,
-                               ranks_[static_cast<std::size_t>(peer)], tag(notice_channel), channel_->comm(), &request);
-    if (code == MPI_SUCCESS) MPI_Request_free(&request);  // else the peer is lost, as the others hear
+  try {
+    say_farewell(message, peers);
+  } catch (const std::exception&) {  // who is not told waits as long as it may
   }
 }
 
-void MpiTransport::say_farewell(ConstBytes message, int peer) {
-  runtime_of_this_rank().farewells().send(message, ranks_[static_cast<std::size_t>(peer)], tag(notice_channel),
-                                          channel_->comm());
+void MpiTransport::say_farewell(ConstBytes message, std::span<const int> peers) {
+  std::vector<int> on_channel;
+  for (const int peer : peers) on_channel.push_back(ranks_[static_cast<std::size_t>(peer)]);
+  runtime_of_this_rank().farewells().send(message, on_channel, tag(notice_channel), channel_->comm());
 }
 
 void MpiTransport::await_farewell(int peer) {

@@ -31,11 +31,11 @@ class MpiTransport : public Transport {
 
   /// Messages may be left that nobody reads: no later transport gets the tags of this one.
   void retire() noexcept { whole_ = false; }
-  /// A small message out of turn, to these ranks; it is not waited for, so that this is retired.
+  /// A small message out of turn, to these ranks; it is not waited for and outlives the transport, which is retired.
   void notify(ConstBytes message, std::span<const int> peers) noexcept;
-  /// Such a message to `peer`, the last of this transport, which it outlives: whoever is there yet is notified of it,
-  /// and whoever has ended awaits it.
-  void say_farewell(ConstBytes message, int peer);
+  /// Such a message, the last of this transport: whoever is there yet is notified of it, and whoever has ended awaits
+  /// it.
+  void say_farewell(ConstBytes message, std::span<const int> peers);
   /// This transport ends, and `peer` has such a message for this rank: until it has come no other gets the tags.
   void await_farewell(int peer);
   /// Such a message from anybody, if one has come: it fills at most `message`, the rest of which stays as it is.
@@ -49,14 +49,17 @@ class MpiTransport : public Transport {
  private:
   /// A message to or from `peer` that goes in segments: between nodes, the long ones. Empty where it does not.
   [[nodiscard]] SegmentedExchange::Message to_cut(const std::byte* data, std::size_t bytes, int peer) const noexcept;
+  [[nodiscard]] MPI_Request start_receive(const Envelope& envelope);
+  [[nodiscard]] MPI_Request start_send(const Envelope& envelope);
+  /// Takes back what can be, and retires.
+  void give_up(Exchange::Tickets& tickets) noexcept;
   bool test_segments(Exchange& exchange);
   [[nodiscard]] int tag(int channel) const noexcept { return number_ * MpiChannel::tags_each + channel; }
 
   std::shared_ptr<MpiChannel> channel_;
   std::vector<int> ranks_;
   MpiChannel::Number number_;
-  std::vector<std::vector<std::byte>> notices_;  // must live until MPI has sent them
-  bool whole_ = true;                            // false once messages may be left: its tags are then never used again
+  bool whole_ = true;  // false once messages may be left: its tags are then never used again
 };
 
 }  // namespace chorus

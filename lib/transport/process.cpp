@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -14,8 +16,8 @@ namespace chorus {
 namespace {
 
 struct Status {
-  char state = 'X';
-  std::uint64_t start_ticks = 0;
+  char state = '?';
+  std::uint64_t start_ticks = 0;  // 0: it cannot be read
 };
 
 /// From /proc/PID/stat: "pid (name) state ...", the start being field 22; the name may hold spaces and brackets.
@@ -47,6 +49,9 @@ char state_of(const ProcessId& process) {
   static const std::uint64_t here = this_pid_space();
   if (process.pid_space != here || here == 0) return '?';
   const Status status = status_of(process.pid);
+  // Also of a process that lives there may be no file to be read, or no descriptor left to read it by.
+  if (status.start_ticks == 0) return kill(process.pid, 0) != 0 && errno == ESRCH ? 'X' : '?';
+  if (process.start_ticks == 0) return '?';
   return status.start_ticks == process.start_ticks ? status.state : 'X';
 }
 

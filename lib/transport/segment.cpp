@@ -206,8 +206,10 @@ void Segment::give_back(std::size_t offset, std::size_t bytes) noexcept {
   if (process_ != getpid()) return;
   const std::scoped_lock lock(mutex_);
   // What is leased again must be zero; a hole is, and takes no memory.
-  fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-            static_cast<off_t>(bytes));
+  if (fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                static_cast<off_t>(bytes)) != 0) {
+    std::memset(mapping_->base() + offset, 0, bytes);
+  }
   auto piece = free_.emplace(offset, bytes).first;
   if (const auto next = std::next(piece); next != free_.end() && offset + bytes == next->first) {
     piece->second += next->second;

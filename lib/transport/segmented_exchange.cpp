@@ -22,8 +22,12 @@ std::size_t SegmentedExchange::Stream::next_length() const noexcept {
   return started == 0 ? first_length(message.bytes) : std::min(longest_whole, message.bytes - started);
 }
 
+SegmentedExchange::SegmentedExchange(MPI_Comm comm, int tag) noexcept : comm_(comm), tag_(tag) {}
+
 SegmentedExchange::SegmentedExchange(MPI_Comm comm, int tag, const Message& out, const Message& in)
-    : comm_(comm), tag_(tag), out_{.message = out}, in_{.message = in} {
+    : SegmentedExchange(comm, tag) {  // so that it is destroyed where a start throws
+  out_.message = out;
+  in_.message = in;
   while (in_.may_start()) start(in_, false);
   while (out_.may_start()) start(out_, true);
 }

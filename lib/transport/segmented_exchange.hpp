@@ -19,6 +19,7 @@ class SegmentedExchange {
     std::size_t bytes = 0;
     int rank = MPI_PROC_NULL;  ///< on the communicator
   };
+  /// Starts it. Throws Error{transport}.
   SegmentedExchange(MPI_Comm comm, int tag, const Message& out, const Message& in);
   SegmentedExchange(const SegmentedExchange&) = delete;
   SegmentedExchange& operator=(const SegmentedExchange&) = delete;
@@ -47,6 +48,7 @@ class SegmentedExchange {
     [[nodiscard]] bool may_start() const noexcept { return count < under_way.size() && started < message.bytes; }
     [[nodiscard]] std::size_t next_length() const noexcept;
   };
+  SegmentedExchange(MPI_Comm comm, int tag) noexcept;
   void start(Stream& stream, bool out);
   bool move(Stream& stream, bool out);
 

@@ -8,6 +8,7 @@
 #include <chorus/memory.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -34,6 +35,7 @@ SharedGroup::SharedGroup(Members members, Waiter& waiter, std::function<void()> 
     : members_(std::move(members)),
       waiter_(waiter),
       published_(std::move(published)),
+      process_(getpid()),
       announces_(published_ || waiter.policy().oversubscribed()),
       places_(members_.regions.size()),
       bytes_read_(members_.regions.size()) {}
@@ -56,6 +58,7 @@ bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::si
 }
 
 SharedGroup::~SharedGroup() {
+  if (process_ != getpid()) return;
   for (int peer = 0; peer < size(); ++peer) page(peer).left.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -102,9 +105,10 @@ void SharedGroup::begin(const Call& call) noexcept {
   begun_bytes_ += call_bytes_;
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);
-  record.kind.store(words.kind, std::memory_order_relaxed);
-  record.count.store(words.count, std::memory_order_relaxed);
-  record.numbers.store(words.numbers, std::memory_order_relaxed);
+  // Each of these after the 0: who reads one of them and then the old number again would mix two calls.
+  record.kind.store(words.kind, std::memory_order_release);
+  record.count.store(words.count, std::memory_order_release);
+  record.numbers.store(words.numbers, std::memory_order_release);
   record.number.store(calls_begun_, std::memory_order_release);
 }
 

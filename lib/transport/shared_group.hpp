@@ -252,6 +252,7 @@ class SharedGroup {
   Members members_;
   Waiter& waiter_;
   std::function<void()> published_;
+  int process_;  // a child that it forks shares the memory, but is no rank
   bool announces_;
   std::uint64_t signature_ = 0;  // of all calls so far, 40 bits
   std::uint64_t calls_begun_ = 0;

@@ -7,8 +7,11 @@
 #include "collectives/matrix.hpp"
 #include "collectives/oracle.hpp"
 #include "collectives/prepared_call.hpp"
+#include "section_table.hpp"
 
+#include <chorus/communicator.hpp>
 #include <chorus/error.hpp>
+#include <chorus/thread_communicators.hpp>
 
 #include <gtest/gtest.h>
 
@@ -213,6 +216,18 @@ TEST(SectionsThatDisagree, AreAMismatchWithBothLengths) {
     EXPECT_NE(told.find("12 bytes"), told.npos) << algorithm->name << ": " << told;
     EXPECT_NE(told.find("10"), told.npos) << algorithm->name << ": " << told;
   }
+}
+
+/// As another thread may drive operations while a call is checked.
+TEST(SectionTable, TakesNoMemoryFromOperations) {
+  constexpr int ranks = 9;  // more than a table has room for itself
+  const Communicator comm = thread_communicators(ranks).front();
+  const void* table_memory = nullptr;
+  {
+    const SectionTable table(comm.state());
+    table_memory = table.in().data();
+  }
+  EXPECT_NE(comm.state().transport().scratch(2 * ranks * sizeof(Section)).data(), table_memory);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What calls on device memory refuse, and how they end where a device, NCCL or a rank fails.
+#include "device/accelerator.hpp"
+#include "device/device_memory.hpp"
 #include "device/device_ranks.hpp"
 #include "device/double/double.hpp"
 #include "worlds/outcome.hpp"
@@ -57,6 +59,30 @@ TEST(DeviceRefusals, NothingIsDoneForNoElements) {
     allreduce(comm, DeviceSpan<float>(), ReduceOp::sum, Stream());
     synchronize(comm, Stream());
     EXPECT_TRUE(calls("cuStreamCreate").empty());
+  });
+}
+
+TEST(DeviceFailures, WhileADeviceIsSetUpLeaveNothingBehind) {
+  for (const char* const function : {"cuEventCreate", "cuStreamCreate"}) {
+    for (int nth = 1; nth <= 2; ++nth) {
+      static_cast<void>(Accelerator::of(0));  // its context stays
+      const Leaks before = leaks();
+      inject({.function = function, .result = CUDA_ERROR_OUT_OF_MEMORY, .nth = nth});
+      EXPECT_THROW(static_cast<void>(Accelerator::of(0)), Error);
+      EXPECT_EQ(leaks(), before) << function << ' ' << nth;
+      clear();
+    }
+  }
+}
+
+/// Else device memory would be taken for the host's from then on.
+TEST(DeviceFailures, OfOneQuestionAboutAnAddressIsNotTheEndOfDevices) {
+  on_device_ranks(1, Devices::own, [](const Communicator& /*comm*/) {
+    const DeviceMemory memory(bytes_of_all(ones()));
+    process_uses_cuda = true;
+    inject({.function = "cuPointerGetAttributes", .result = CUDA_ERROR_INVALID_CONTEXT});
+    EXPECT_FALSE(on_device(memory.data()));
+    EXPECT_TRUE(on_device(memory.data()));
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/error.hpp>
 #include <chorus/float16.hpp>
+#include <chorus/premultiplied_sum.hpp>
 #include <chorus/reduce_local.hpp>
 
 #include <gmock/gmock.h>
@@ -33,6 +34,21 @@ TEST(ReduceLocal, AFunctionGetsInOnTheLeft) {
   std::vector<int> inout{1, 2};
   reduce_local(std::vector<int>{30, 40}, inout, [](int left, int right) { return left - right; });
   EXPECT_THAT(inout, ElementsAre(29, 38));
+}
+
+template <class T>
+T multiplied(T element, T factor) {
+  detail::multiply<T>(&factor, reinterpret_cast<std::byte*>(&element), 1);
+  return element;
+}
+
+TEST(PremultipliedSum, MultipliesIntegersSoThatTheyWrapAround) {
+  EXPECT_EQ(multiplied<std::uint16_t>(65'535, 65'535), 1);
+  EXPECT_EQ(multiplied<std::int8_t>(-128, -1), -128);
+  EXPECT_EQ(multiplied<std::int32_t>(-7, 6), -42);
+  EXPECT_EQ(multiplied<std::int32_t>(1 << 30, 6), std::int32_t{-2147483647} - 1);
+  EXPECT_EQ(multiplied<std::int64_t>(std::int64_t{1} << 62, -3), std::int64_t{1} << 62);
+  EXPECT_EQ(multiplied<std::uint64_t>(~std::uint64_t{0}, ~std::uint64_t{0}), 1U);
 }
 
 void expect_refused(const std::vector<double>& in, ReduceOp op, const std::string& text) {

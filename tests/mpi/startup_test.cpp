@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -68,6 +69,21 @@ TEST(Startup, OfTheApplicationMultipleWithThreadsOnCommunicatorsOfTheirOwn) {
     for (std::thread& thread : threads) thread.join();
     comms.clear();
     for (const OwnedComm* mpi_comm : mpi_comms) delete mpi_comm;
+  }
+  MPI_Finalize();
+}
+
+TEST(Startup, OfTheApplicationMultipleWithThreadsThatWantTheWorldAtOnce) {
+  start_mpi(MPI_THREAD_MULTIPLE);
+  {
+    std::vector<const detail::CommunicatorState*> worlds(4);
+    std::vector<std::thread> threads;
+    for (const detail::CommunicatorState*& world : worlds) {
+      threads.emplace_back([&world] { world = &Communicator::world().state(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(std::ranges::count(worlds, &Communicator::world().state()), 4);
+    expect_that_it_works(Communicator::world());
   }
   MPI_Finalize();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "carry_out.hpp"
+#include "task/arena.hpp"
 #include "transport/simulated.hpp"
 #include "worlds/worlds.hpp"
 
@@ -87,6 +88,19 @@ TEST_P(Allocations, EndWithTheFirstCalls) {
 
 INSTANTIATE_TEST_SUITE_P(Every, Allocations, testing::ValuesIn(algorithms(Collective::allreduce)),
                          [](const auto& info) { return std::string(info.param->name); });
+
+TEST(FrameArena, KeepsSomeFramesButNotAll) {
+  constexpr std::size_t bytes = 1000;
+  std::vector<void*> frames(10'000);
+  for (void*& frame : frames) frame = frame_arena::allocate(bytes);
+  for (void* const frame : frames) frame_arena::release(frame, bytes);
+  const long before = allocations;
+  frames[0] = frame_arena::allocate(bytes);
+  EXPECT_EQ(allocations, before);
+  for (std::size_t number = 1; number < frames.size(); ++number) frames[number] = frame_arena::allocate(bytes);
+  EXPECT_GT(allocations, before);
+  for (void* const frame : frames) frame_arena::release(frame, bytes);
+}
 
 TEST(AllocationCount, SeesAnAllocation) {
   const long before = allocations;

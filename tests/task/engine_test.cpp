@@ -3,6 +3,7 @@
 
 #include "gate.hpp"
 #include "task/progress_thread.hpp"
+#include "task/signals_blocked.hpp"
 
 #include <chorus/error.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 namespace chorus::test {
@@ -156,6 +158,25 @@ TEST(ProgressThread, EndsAlsoWhereSomethingIsLeft) {
   EXPECT_FALSE(parked.finished());
   gate.open = true;
   EXPECT_TRUE(engine.progress());
+}
+
+bool is_blocked(int signal) {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  return sigismember(&blocked, signal) == 1;
+}
+
+TEST(SignalsBlocked, AreSoForATimeHereAndForEverInThreadsStartedMeanwhile) {
+  std::thread helper;
+  bool in_helper = false;
+  {
+    const SignalsBlocked blocked;
+    EXPECT_TRUE(is_blocked(SIGTERM));
+    helper = std::thread([&] { in_helper = is_blocked(SIGTERM); });
+  }
+  EXPECT_FALSE(is_blocked(SIGTERM));
+  helper.join();
+  EXPECT_TRUE(in_helper);
 }
 
 }  // namespace

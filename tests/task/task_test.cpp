@@ -72,6 +72,18 @@ TEST(Tasks, DoNotGrowTheStackOneAfterAnother) {
   EXPECT_EQ(sum, 7 * tasks);
 }
 
+TEST(Tasks, LetGoOfALeafThatThrows) {
+  for (const bool at_once : {true, false}) {
+    Gate gate{.broken = at_once};
+    Operation operation(wait_for(gate));
+    operation.step();
+    gate.broken = true;
+    operation.step();
+    EXPECT_EQ(gate.abandoned, 1);
+    EXPECT_THROW(operation.result(), std::domain_error);
+  }
+}
+
 TEST(Tasks, LetExceptionsThroughToWhoeverAwaitsThem) {
   std::string caught;
   const auto body = [&caught]() -> Task<> {

@@ -4,6 +4,9 @@
 #include "worlds/worlds.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 namespace chorus::test {
 namespace {
@@ -93,6 +97,32 @@ TEST(SharedGroup, FindsWhatLiesWhollyInAPeersWindow) {
   std::byte copy{7};
   ASSERT_TRUE(group.read(1, &copy, at(there + 50), 1));
   EXPECT_EQ(copy, window[50]);
+}
+
+TEST(SharedGroup, IsNotLeftByAForkedChild) {
+  struct Alone final : Waiter {
+    Alone() : Waiter(WaitPolicy::of(1, 1)) {}
+    void idle(Wait& /*wait*/, Bell* /*bell*/) override {}
+  } waiter;
+  constexpr std::size_t bytes = region_bytes(slot);
+  void* const region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(region, MAP_FAILED);
+  SharedGroup::Members members;
+  members.regions = {static_cast<std::byte*>(region)};
+  members.communicator_ranks = {0};
+  members.slot_bytes = slot;
+  auto group = std::make_unique<SharedGroup>(std::move(members), waiter);
+  const auto& left = reinterpret_cast<const ControlPage*>(region)->left;
+  const pid_t child = fork();
+  if (child == 0) {
+    group.reset();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(left.load(), 0U);
+  group.reset();
+  EXPECT_EQ(left.load(), 1U);
+  munmap(region, bytes);
 }
 
 TEST_P(SharedMemory, LetsARankWaitForOnePeerOnly) {
