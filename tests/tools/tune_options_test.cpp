@@ -41,7 +41,7 @@ TEST(TuneOptions, MeasureEveryCollectiveExhaustively) {
   const TuneOptions options = parsed({"--exhaustive", "-o", "a.json"}).value();
   EXPECT_TRUE(options.exhaustive);
   EXPECT_EQ(options.file, "a.json");
-  EXPECT_EQ(options.subjects.size(), bench::table().size());
+  EXPECT_EQ(options.subjects.size(), bench::table().size() - 4) << "of which no rank knows the lengths of the others";
   EXPECT_EQ(options.subjects[0].sizes.max, 4U << 20U);
 }
 
@@ -52,6 +52,11 @@ TEST(TuneOptions, TakeCollectivesSizesAndIterations) {
   EXPECT_EQ(options.subjects[1].sizes.min, 8U);
   EXPECT_EQ(options.subjects[1].sizes.max, 16384U);
   EXPECT_EQ(options.subjects[1].iterations, 3U);
+}
+
+TEST(TuneOptions, TakeNoTimesThatNobodyCouldLookUp) {
+  EXPECT_THAT(refusal({"--exhaustive", "gatherv"}), HasSubstr("no rank knows the lengths of the others in gatherv"));
+  EXPECT_EQ(parsed({"gatherv"}).value().subjects.size(), 1U);
 }
 
 TEST(TuneOptions, TellWhatTheProgramDoes) {
