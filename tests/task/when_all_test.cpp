@@ -3,6 +3,7 @@
 
 #include "gate.hpp"
 #include "task/operation.hpp"
+#include "task/wait.hpp"
 
 #include <chorus/error.hpp>
 
@@ -116,6 +117,19 @@ TEST(WhenAll, IsCancelledWhole) {
   EXPECT_EQ(passed, 1);
   for (const std::size_t waiting : {0, 1, 3}) EXPECT_EQ(gates[waiting].abandoned, 1);
   EXPECT_EQ(gates[2].abandoned, 0);
+}
+
+TEST(WhenAll, SleepsOnABellWhereOneEventAloneIsWaitedFor) {
+  Bell bell;
+  std::vector<Gate> gates(2);
+  gates[0].bell = &bell;
+  int passed = 0;
+  Operation operation(pass_all(gates, passed));
+  operation.step();
+  EXPECT_EQ(operation.bell(), nullptr) << "nothing rings for the other one";
+  gates[1].open = true;
+  operation.step();
+  EXPECT_EQ(operation.bell(), &bell);
 }
 
 TEST(WhenAll, Nests) {
