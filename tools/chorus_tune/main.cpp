@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "given_file.hpp"
 #include "links.hpp"
 #include "sample.hpp"
 #include "transport/communicator_state.hpp"
@@ -7,6 +8,7 @@
 #include "tune_report.hpp"
 #include "tunings.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/communicator.hpp>
 #include <chorus/environment.hpp>
@@ -83,6 +85,7 @@ int tune_machine(const TuneOptions& options, const Communicator& world) {
     throw bench::Refusal("one rank has nothing to measure; launch it as mpirun -n 2 chorus-tune, or with more ranks");
   }
   const std::size_t steps = tune::count_of(options, world.size());
+  barrier(world);  // finds what is wrong with the environment before the file is begun
   Output output(options.file, world);
   bench::Console console(world.rank(), steps + tune::link_steps, "chorus-tune");
   const detail::CommunicatorState& state = world.state();
@@ -98,9 +101,11 @@ int tune_machine(const TuneOptions& options, const Communicator& world) {
   return sample.valid ? all_right : failed;
 }
 
-int run(int argc, char** argv, const Communicator& world) {
+/// `left`: why a file of the environment is not used; empty where there is nothing to say.
+int run(int argc, char** argv, const Communicator& world, const std::string& left) {
   std::string text;
   const std::optional<TuneOptions> options = tune::parse_options(argc, argv, text);
+  if (options && world.rank() == 0 && !left.empty()) fmt::print(stderr, "chorus-tune: {}\n", left);
   if (options) return tune_machine(*options, world);
   if (world.rank() == 0) fmt::print("{}", text);
   return all_right;
@@ -112,10 +117,10 @@ int refuse(int rank, const std::string& why) {
   return refused;
 }
 
-int run_or_refuse(int argc, char** argv) {
+int run_or_refuse(int argc, char** argv, const std::string& left) {
   const Communicator world = Communicator::world();
   try {
-    return run(argc, argv, world);
+    return run(argc, argv, world, left);
   } catch (const bench::Refusal& refusal) {
     return refuse(world.rank(), refusal.what());
   } catch (const Error& error) {
@@ -128,9 +133,10 @@ int run_or_refuse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    const std::string left = tune::leave_unusable_file();
     const Environment environment;
     try {
-      return run_or_refuse(argc, argv);
+      return run_or_refuse(argc, argv, left);
     } catch (const std::exception& error) {
       fmt::print(stderr, "chorus-tune: {}\n", error.what());
       std::fflush(nullptr);
