@@ -40,9 +40,10 @@ class Output {
  public:
   /// Opens it, so that nothing is measured for a file that cannot be written. Called by all ranks.
   /// Throws   bench::Refusal on every rank.
-  Output(std::string path, const Communicator& world) : path_(std::move(path)), part_(path_ + ".part") {
+  Output(std::string path, const Communicator& world)
+      : path_(std::move(path)), part_(path_ + ".part"), writes_(world.rank() == 0) {
     int error = 0;
-    if (world.rank() == 0) {
+    if (writes_) {
       file_.open(part_);
       error = file_ ? 0 : errno;
     }
@@ -55,9 +56,10 @@ class Output {
     if (file_.is_open()) std::remove(part_.c_str());
   }
 
-  /// Throws   std::runtime_error.
+  /// Again and again: each text takes the place of the one before. Throws   std::runtime_error.
   void write(const std::string& text) {
-    if (!file_.is_open()) return;  // not rank 0
+    if (!writes_) return;
+    if (!file_.is_open()) file_.open(part_);
     file_ << text;
     file_.close();
     if (!file_) throw std::runtime_error(fmt::format("{} cannot be written", part_));
@@ -67,6 +69,7 @@ class Output {
  private:
   std::string path_;
   std::string part_;
+  bool writes_;
   std::ofstream file_;
 };
 
@@ -80,22 +83,24 @@ Tuning::Machine machine_of(const Communicator& world) {
           .crowded = state.crowded()};
 }
 
-int tune_machine(const TuneOptions& options, const Communicator& world) {
+int tune_machine(TuneOptions options, const Communicator& world) {
   if (world.size() == 1) {
     throw bench::Refusal("one rank has nothing to measure; launch it as mpirun -n 2 chorus-tune, or with more ranks");
   }
+  tune::fit_sizes(options, world.size());
   const std::size_t steps = tune::count_of(options, world.size());
   barrier(world);  // finds what is wrong with the environment before the file is begun
   Output output(options.file, world);
   bench::Console console(world.rank(), steps + tune::link_steps, "chorus-tune");
   const detail::CommunicatorState& state = world.state();
   Tuning tuning{.links = tune::measure_links(world, console), .measured = {}, .machine = machine_of(world)};
+  output.write(tuning.to_json());  // the sample may take the rest of the job's time
   const Tunings without(state.settings().tuning, state.pace(), state.network(), state.crowded());
   console.say(tune::heading(tuning.machine) + tune::summary(tuning.links, without.of({}).links) +
               tune::verdict_heading());
   tune::Sample sample = tune::measure_sample(options, tuning.to_json(), world, console);
   tuning.measured = std::move(sample.measured);
-  output.write(tuning.to_json());
+  if (options.exhaustive) output.write(tuning.to_json());
   console.say(tune::verdict_summary(sample.verdicts));
   console.say(fmt::format("# Written: {}\n", options.file) + tune::advice(options.file, sample.verdicts));
   return sample.valid ? all_right : failed;

@@ -20,8 +20,9 @@ using bench::Refusal;
 
 constexpr const char* meaning = R"(What it does
   Measures what rounds and copies in shared memory and messages inside and between the nodes take on these ranks, for the
-  model by which the library chooses algorithms; a few seconds. Then, within a minute in all, every algorithm of some
-  collectives and sizes, to show how good the choice is by the model: Regret is the chosen one's median over the least.
+  model by which the library chooses algorithms; a few seconds, and writes it. Then, within a minute in all, every algorithm
+  of some collectives and sizes, to show how good the choice is by the model: Regret is the chosen one's median over the
+  least. What the minute has no time for is left out, and so are sizes that make long vectors of many ranks.
   With --exhaustive it measures every algorithm of every collective and size instead, minutes to an hour, and the times
   go into the file: the fastest that was measured is taken then. Not of gatherv, scatterv, alltoallv and alltoallw: no
   rank knows the lengths of the others there.
@@ -81,6 +82,7 @@ TuneOptions interpret(Arguments& arguments) {
   if (arguments.iterations && (*arguments.iterations < 1 || *arguments.iterations > most)) {
     throw Refusal(fmt::format("-i must be 1 to {}, not {}", most, *arguments.iterations));
   }
+  options.sizes_named = !arguments.sizes.empty();
   if (arguments.collectives.empty()) arguments.collectives = default_collectives(options.exhaustive);
   for (const std::string& collective : arguments.collectives) {
     bench::Options subject;
