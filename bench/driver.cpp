@@ -18,6 +18,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace chorus::bench {
@@ -132,14 +134,42 @@ void run_latency(const Options& options, const Communicator& world, Outputs& out
   }
 }
 
+/// Of the collectives that are asked for those that can have a size of the options; one that is named alone must.
+struct Measurable {
+  /// Throws   Refusal where there is none whose size counts.
+  Measurable(const Options& options, int ranks);
+
+  std::vector<Row> rows;
+  std::string notes;  ///< a line for each that is left out
+};
+
+Measurable::Measurable(const Options& options, int ranks) {
+  std::string refusal;
+  bool any_with_size = false;
+  for (const Row& row : options.rows) {
+    try {
+      static_cast<void>(sizes_of(options, row, ranks));
+      rows.push_back(row);
+      any_with_size |= row.has_size;
+    } catch (const Refusal& error) {
+      if (refusal.empty()) refusal = error.what();
+      notes += fmt::format("# {} is left out: {}\n", row.name, error.what());
+    }
+  }
+  if (!any_with_size && !refusal.empty()) throw Refusal(refusal);
+}
+
 }  // namespace
 
-bool run_benchmark(const Options& options, const Communicator& world) {
-  for (const Row& row : options.rows) static_cast<void>(sizes_of(options, row, world.size()));
+bool run_benchmark(const Options& asked, const Communicator& world) {
+  const Measurable measurable(asked, world.size());
+  Options options = asked;
+  options.rows = measurable.rows;
   Outputs outputs(options, world.rank());
   barrier(world);  // finds what is wrong with the environment before anything is printed
   if (options.memory == Memory::device) take_devices(options, world);
   if (world.rank() == 0 && !options.note.empty()) fmt::print("# {}\n", options.note);
+  if (world.rank() == 0) fmt::print("{}", measurable.notes);
   switch (options.measurement) {
     case Measurement::latency:
       run_latency(options, world, outputs);

@@ -9,6 +9,8 @@
 
 namespace chorus {
 
+struct LinkModel;
+
 /// One place's part in a broadcast of n blocks to p places in n - 1 + q rounds, where q is log2(p), rounded up: no
 /// schedule can do with fewer. The root is place 0; in each round a place sends one block and gets one. The distances
 /// are those of CirculantRounds, from the shortest on, again and again. With p = 5 and n = 3, `b>x` being block b that
@@ -38,8 +40,8 @@ class BroadcastSchedule {
   static constexpr int no_block = -1;
   [[nodiscard]] Round round(int number) const noexcept;
 
-  /// The number of blocks with which `call` takes least time over the built-in network.
-  [[nodiscard]] static int best_blocks(const Call& call, int ranks) noexcept;
+  /// The number of blocks with which `call` takes least time over the network of `links`; null: the built-in model.
+  [[nodiscard]] static int best_blocks(const Call& call, int ranks, const LinkModel* links) noexcept;
 
  private:
   static constexpr int longest_period = 32;

@@ -52,6 +52,9 @@ Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpos
                           mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name, purpose)));
 }
 
+/// Of several ranks: one alone would measure how it copies for itself, and spread that.
+bool renews_pace(const SharedGroup& memory) noexcept { return memory.size() > 1 && memory.is_pace_old(); }
+
 }  // namespace
 
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare) {
@@ -59,7 +62,7 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   if (call.algorithm == 0) call.algorithm = place_of(algorithm, call.collective);
   if (SharedGroup* memory = transport.node_memory()) {
     memory->begin(call);
-    if (memory->is_pace_old()) co_await renew_pace(*memory);
+    if (renews_pace(*memory)) co_await renew_pace(*memory);
     if (!algorithm.arrives) {
       const Round round = co_await memory->open(line_slots);
       memory->arrive(round);
@@ -92,7 +95,7 @@ void begin_now(const Algorithm& algorithm, Transport& transport, const Call& cal
   SharedGroup* const memory = transport.node_memory();
   if (memory == nullptr) return;
   memory->begin(call);
-  if (memory->is_pace_old()) memory->drive(renew_pace(*memory));
+  if (renews_pace(*memory)) memory->drive(renew_pace(*memory));
   if (algorithm.arrives) return;
   const Round round = memory->open_now(line_slots);
   memory->arrive(round);

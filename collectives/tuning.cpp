@@ -200,8 +200,10 @@ Tuning::Measured read_measured(const Json& json, std::size_t index) {
 /// The bytes of a call as chorus-bench counts them.
 std::size_t benchmark_bytes(const Problem& problem) {
   const std::size_t bytes = problem.call.bytes();
-  const bool whole_input = problem.call.collective == Collective::reduce_scatter_block;
-  return whole_input ? bytes * static_cast<std::size_t>(problem.ranks) : bytes;
+  const auto ranks = static_cast<std::size_t>(problem.ranks);
+  if (problem.call.collective == Collective::reduce_scatter_block) return bytes * ranks;  // of the whole input
+  if (problem.call.collective == Collective::allgatherv) return bytes / ranks;            // of a block
+  return bytes;
 }
 
 template <class Numbers, class Table>

@@ -16,22 +16,6 @@ namespace {
 /// As the message of an Error of Tuning::parse begins.
 constexpr std::string_view subject = "the tuning file";
 
-/// What keeps numbers of `measured` from being used at `here`; empty where nothing does.
-std::string difference(const Site& measured, const Site& here) {
-  constexpr const char* text = "it was measured {}, and this is {}; make one here with chorus-tune";
-  if (!measured.mpi.empty() && !here.mpi.empty() && measured.mpi != here.mpi) {
-    return fmt::format(text, "with " + measured.mpi, here.mpi);
-  }
-  if (!measured.processor.empty() && !here.processor.empty() && measured.processor != here.processor) {
-    return fmt::format(text, "on " + measured.processor, here.processor);
-  }
-  if (measured.cores > 0 && here.cores > 0 && measured.cores != here.cores) {
-    return fmt::format(text, fmt::format("on machines of {} cores", measured.cores),
-                       fmt::format("one of {}", here.cores));
-  }
-  return {};
-}
-
 /// As what is wrong with `file` is told.
 std::string told_of(const TuningFile& file, const std::string& why) {
   if (file.path.empty() || !why.starts_with(subject)) return why;

@@ -28,7 +28,7 @@ bool applies(const Problem& /*problem*/) { return true; }
 
 Traffic traffic(const Problem& problem) {
   if (problem.ranks == 1) return {};
-  const int count = BroadcastSchedule::best_blocks(problem.call, problem.ranks);
+  const int count = BroadcastSchedule::best_blocks(problem.call, problem.ranks, problem.links);
   const Blocks blocks(problem.call, count);
   const int rounds = count - 1 + CirculantRounds(problem.ranks).count();
   // The root sends in every round: all blocks in turn, then the last one again and again.
@@ -45,7 +45,7 @@ Traffic traffic(const Problem& problem) {
 Task<> run(Transport& transport, Arguments arguments) {
   const int ranks = transport.size();
   const int root = arguments.call.root;
-  const int count = BroadcastSchedule::best_blocks(arguments.call, ranks);
+  const int count = BroadcastSchedule::best_blocks(arguments.call, ranks, arguments.links);
   const BroadcastSchedule schedule((transport.rank() + ranks - root) % ranks, ranks, count);
   const Blocks blocks(arguments.call, count);
   // The schedule's last block goes most often at the same time as others: none may be longer, so it is the first here.

@@ -27,7 +27,7 @@ bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   if (problem.ranks == 1) return {};
-  const int count = BroadcastSchedule::best_blocks(problem.call, problem.ranks);
+  const int count = BroadcastSchedule::best_blocks(problem.call, problem.ranks, problem.links);
   const Blocks blocks(problem.call, count);
   const int rounds = count - 1 + CirculantRounds(problem.ranks).count();
   // A rank sends each block once; the root gets one in every round, of which the last block comes again and again.
@@ -42,7 +42,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   const int ranks = transport.size();
   const int root = arguments.call.root;
   const bool is_root = transport.rank() == root;
-  const int count = BroadcastSchedule::best_blocks(arguments.call, ranks);
+  const int count = BroadcastSchedule::best_blocks(arguments.call, ranks, arguments.links);
   const BroadcastSchedule schedule((transport.rank() + ranks - root) % ranks, ranks, count);
   const Blocks blocks(arguments.call, count);
   const Reduction reduction(arguments);

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,8 @@
 
 namespace chorus {
 namespace {
+
+using Json = nlohmann::json;
 
 /// The folder of the library or the program that this code is in; empty where that cannot be found out.
 std::filesystem::path folder_of_this_code() {
@@ -33,10 +36,49 @@ std::string prefix_above(const std::string& folder) {
   return {};
 }
 
+/// The object of that name in `json`; one without names where there is none.
+Json part(const Json& json, const char* name) {
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  return found != json.end() && found->is_object() ? *found : Json::object();
+}
+
+/// What `object` has by that name, and `otherwise` where it has nothing or something else.
+template <class Value>
+Value value(const Json& object, const char* name, const Value& otherwise) {
+  try {
+    return object.value(name, otherwise);
+  } catch (const Json::exception&) {
+    return otherwise;
+  }
+}
+
 }  // namespace
 
-bool TuningFile::gives(std::string_view name) const {
-  return text.find(fmt::format("\"{}\"", name)) != std::string::npos;
+std::string difference(const Site& measured, const Site& here) {
+  constexpr const char* text = "it was measured {}, and this is {}; make one here with chorus-tune";
+  if (!measured.mpi.empty() && !here.mpi.empty() && measured.mpi != here.mpi) {
+    return fmt::format(text, "with " + measured.mpi, here.mpi);
+  }
+  if (!measured.processor.empty() && !here.processor.empty() && measured.processor != here.processor) {
+    return fmt::format(text, "on " + measured.processor, here.processor);
+  }
+  if (measured.cores > 0 && here.cores > 0 && measured.cores != here.cores) {
+    return fmt::format(text, fmt::format("on machines of {} cores", measured.cores),
+                       fmt::format("one of {}", here.cores));
+  }
+  return {};
+}
+
+bool TuningFile::gives_network(bool crowded) const {
+  const Json json = Json::parse(text, nullptr, false);
+  const Json links = part(json, "links");
+  if (!links.contains("network")) return false;
+  const Json machine = part(json, "machine");
+  if (value(machine, "crowded", crowded) != crowded) return false;
+  const Site measured = {.mpi = value(machine, "mpi", std::string()),
+                         .processor = value(machine, "processor", std::string()),
+                         .cores = value(machine, "cores", 0)};
+  return difference(measured, here).empty();
 }
 
 std::string installed_tuning_file() {

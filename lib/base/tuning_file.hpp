@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace chorus {
 
@@ -15,6 +14,10 @@ struct Site {
   friend bool operator==(const Site&, const Site&) = default;
 };
 
+/// What keeps numbers that were measured at `measured` from being used at `here`, as a sentence goes on; empty where
+/// nothing does.
+[[nodiscard]] std::string difference(const Site& measured, const Site& here);
+
 /// A tuning file as it stands, and who reads it.
 struct TuningFile {
   std::string path;        ///< empty: there is none
@@ -22,8 +25,9 @@ struct TuningFile {
   bool installed = false;  ///< nobody asked for it: it lies where an installation has its own
   Site here;               ///< where it is read
 
-  /// Whether it speaks of something by that name.
-  [[nodiscard]] bool gives(std::string_view name) const;
+  /// Whether it says how long messages between nodes take, and holds for where it is read, by ranks that are `crowded`
+  /// or not. What else may be wrong with it is not asked.
+  [[nodiscard]] bool gives_network(bool crowded) const;
 
   friend bool operator==(const TuningFile&, const TuningFile&) = default;
 };

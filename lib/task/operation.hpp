@@ -89,6 +89,8 @@ class Operation {
   void cancel(const std::exception_ptr& error);
   /// The event that has waited longest; null if none.
   [[nodiscard]] PolledEvent* waiting() const noexcept { return first_; }
+  /// What rings for all that is waited for: that of the only event; null where there are several.
+  [[nodiscard]] Bell* bell() const noexcept { return waiting_ == 1 ? first_->bell() : nullptr; }
 
  private:
   friend class PolledEvent;

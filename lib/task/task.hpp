@@ -16,6 +16,10 @@ class Operation;
 /// How many of several tasks are still running, for when_all.
 struct Countdown {
   std::size_t running = 0;
+  bool failed = false;  ///< one of them has
+
+  /// One of them fails, the first: whatever waits in `operation` ends with its `error`.
+  void end_others(Operation& operation, const std::exception_ptr& error);
 };
 
 /// What the promises of all tasks share.
@@ -33,8 +37,10 @@ struct TaskPromise {
     template <class Promise>
     static std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> task) noexcept {
       TaskPromise& promise = task.promise();
-      if (promise.countdown != nullptr && --promise.countdown->running > 0) return std::noop_coroutine();
-      return promise.continuation;
+      Countdown* const countdown = promise.countdown;
+      if (countdown == nullptr) return promise.continuation;
+      if (promise.error && !countdown->failed) countdown->end_others(*promise.operation, promise.error);
+      return --countdown->running > 0 ? std::noop_coroutine() : promise.continuation;
     }
     static void await_resume() noexcept {}
   };

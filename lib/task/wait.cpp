@@ -43,7 +43,7 @@ void Waiter::drive(Task<> task) {
       if (operation.step()) {
         wait.moved();
       } else {
-        wait.pause(operation.waiting()->bell());
+        wait.pause(operation.bell());
       }
     }
   } catch (...) {

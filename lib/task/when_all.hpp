@@ -9,8 +9,9 @@
 
 namespace chorus {
 
-/// Runs tasks side by side: awaiting it starts them all and goes on when the last has finished. If any failed, the
-/// exception of the first in order is thrown then.
+/// Runs tasks side by side: awaiting it starts them all and goes on when the last has finished. Where one fails, all
+/// that waits in the operation is cancelled with its exception, which is thrown at once: the others may wait for ranks
+/// that wait for this one.
 class [[nodiscard]] when_all {
  public:
   explicit when_all(std::span<Task<>> tasks) noexcept : tasks_(tasks) {}
@@ -21,6 +22,10 @@ class [[nodiscard]] when_all {
   bool await_suspend(std::coroutine_handle<Promise> parent) {
     countdown_.running = tasks_.size() + 1;  // one for this function, so that no task resumes the parent from within it
     for (Task<>& task : tasks_) {
+      if (countdown_.failed) {
+        --countdown_.running;
+        continue;
+      }
       TaskPromise& promise = task.handle().promise();
       promise.operation = parent.promise().operation;
       promise.continuation = parent;

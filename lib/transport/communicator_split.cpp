@@ -27,8 +27,6 @@ namespace chorus {
 namespace detail {
 namespace {
 
-constexpr int splitting_channel = 3;  // those before are the hierarchy's
-
 /// What a rank tells the others.
 struct Wish {
   int takes_part = 0;
@@ -78,7 +76,7 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   co_await gather_into(std::as_writable_bytes(std::span(wishes)), call, bytes_of(own));
   if (!place.color) co_return co_await split_devices(nullptr, std::nullopt, 0);
   const std::vector<int> ranks = members_with(wishes, static_cast<std::size_t>(rank()));
-  Subset members(*transport_, ranks, splitting_channel);
+  Subset members(*transport_, ranks, Channel::splitting);
   made = co_await peers_->make(members, ranks);
   co_await split_devices(made.get(), ranks.front(), members.rank());
 }

@@ -68,7 +68,7 @@ void Transport::compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> sha
   std::ranges::copy_if(ranks_by_node_, std::back_inserter(neighbours), [this](int rank) {
     return nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)];
   });
-  node_ = std::make_unique<Subset>(*this, std::move(neighbours), 1);
+  node_ = std::make_unique<Subset>(*this, std::move(neighbours), Channel::inside_nodes);
   node_->shared_ = node_memory_.get();
   if (node_->rank() >= std::ranges::min(node_sizes_)) return;
   std::vector<int> lane;
@@ -77,7 +77,7 @@ void Transport::compose(std::vector<int> nodes, std::unique_ptr<SharedGroup> sha
     lane.push_back(*place);
     if (lane.size() < node_sizes_.size()) place += ranks;
   }
-  lane_ = std::make_unique<Subset>(*this, std::move(lane), 2);
+  lane_ = std::make_unique<Subset>(*this, std::move(lane), Channel::lanes);
 }
 
 Subset::Subset(Transport& parent, std::vector<int> members, int channel)

@@ -25,13 +25,25 @@ class Transport;
 
 inline constexpr int no_rank = -1;
 
+/// Messages of one channel between two ranks arrive in the order they were sent. Those of a Subset have another channel
+/// than those of all ranks, and than those of subsets that are used beside it.
+struct Channel {
+  enum : int {
+    all,
+    inside_nodes,
+    lanes,
+    speakers,  ///< one rank of each node, for phases between nodes
+    splitting  ///< the ranks of a communicator that is being made
+  };
+};
+
 /// A message out, a message in, or both at once.
 struct Envelope {
   ConstBytes outgoing = {};
   int destination = no_rank;
   Bytes incoming = {};
   int source = no_rank;
-  int channel = 0;  ///< messages of one channel between two ranks arrive in the order they were sent
+  int channel = Channel::all;
   Where where = {};
 };
 
@@ -91,7 +103,7 @@ class Transport {
     return start({.incoming = incoming, .source = source, .where = where});
   }
   Exchange sendrecv(ConstBytes outgoing, int destination, Bytes incoming, int source, Where where = Where::here()) {
-    return start({outgoing, destination, incoming, source, 0, where});
+    return start({outgoing, destination, incoming, source, Channel::all, where});
   }
   /// Working memory, 64-byte aligned, uninitialised.
   [[nodiscard]] Scratch scratch(std::size_t bytes) { return buffers_.take(bytes); }

@@ -34,11 +34,22 @@ TEST(TuningFile, IsReadAsItStands) {
   std::remove(name.c_str());
 }
 
-TEST(TuningFile, GivesWhatItNames) {
-  const TuningFile file = {.path = {}, .text = R"({"links": {"network": {}}})", .installed = false, .here = {}};
-  EXPECT_TRUE(file.gives("network"));
-  EXPECT_FALSE(file.gives("net"));
-  EXPECT_FALSE(TuningFile().gives("network"));
+TEST(TuningFile, GivesTheNetworkWhereItHolds) {
+  const auto gives = [](const std::string& text, bool crowded = false) {
+    const Site here = {.mpi = "Open MPI 4.1.4", .processor = "Xeon", .cores = 8};
+    return TuningFile{.path = {}, .text = text, .installed = false, .here = here}.gives_network(crowded);
+  };
+  EXPECT_TRUE(gives(R"({"links": {"network": {}}})"));
+  EXPECT_TRUE(gives(R"({"machine": {"mpi": "Open MPI 4.1.4", "cores": 8}, "links": {"network": {}}})"));
+  EXPECT_TRUE(gives(R"({"machine": {"crowded": true}, "links": {"network": {}}})", true));
+  EXPECT_FALSE(gives(R"({"machine": {"crowded": true}, "links": {"network": {}}})"));
+  EXPECT_FALSE(gives(R"({"machine": {"mpi": "MPICH 4.0"}, "links": {"network": {}}})"));
+  EXPECT_FALSE(gives(R"({"machine": {"processor": "EPYC"}, "links": {"network": {}}})"));
+  EXPECT_FALSE(gives(R"({"machine": {"cores": 64}, "links": {"network": {}}})"));
+  EXPECT_FALSE(gives(R"({"links": {"node": {}}, "machine": {"mpi": "network"}})"));
+  EXPECT_FALSE(gives(R"({"links": {"network": {})"));
+  EXPECT_FALSE(gives("[]"));
+  EXPECT_FALSE(gives(""));
 }
 
 }  // namespace

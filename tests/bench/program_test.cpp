@@ -47,6 +47,18 @@ TEST_F(Program, MeasuresEveryCollectiveWithAnyNumberOfRanks) {
   }
 }
 
+TEST_F(Program, LeavesOutOfAllWhatCannotHaveTheSize) {
+  for (const char* measurement : {"", "regret "}) {
+    const Outcome outcome = run(3, fmt::format("{}all -m 4:4 -i 2 -x 1", measurement));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_THAT(outcome.output, HasSubstr("# reduce_scatter_block is left out: -m: 4 bytes are less than one float32 "
+                                          "for each of the 3 ranks\n"));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("Reduce_scatter_block ")));
+    EXPECT_THAT(outcome.output, HasSubstr("# chorus Allreduce "));
+  }
+  EXPECT_EQ(run(3, "reduce_scatter_block -m 4:4 -i 2 -x 1").exit_code, 2);
+}
+
 TEST_F(Program, WritesJson) {
   const Outcome outcome = run(2, "allgather -m 4:1K -i 20 --json " + path("out.json"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;

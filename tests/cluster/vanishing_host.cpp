@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of which the last rank's host vanishes in the middle: its link goes down, its processes are killed, or both.
-// Each other rank writes what its calls said, and after what time, into a file.
+// A job of which the last rank's host vanishes in the middle of a call: its link goes down, its processes are killed,
+// or both. Each other rank writes what its calls said, and after what time, into a file.
 //   vanishing_host link|processes|both FOLDER
 
 #include <chorus/chorus.hpp>
@@ -91,10 +91,17 @@ bool is_on_last_host(const Communicator& comm) {
   return name == of_last;
 }
 
-/// The ranks of `host` run this.
-[[noreturn]] void vanish(std::string_view how, const Communicator& host) {
-  if (how != "processes" && host.rank() == 0 && std::system("ip link set eth0 down") != 0) std::_Exit(2);
-  chorus::barrier(host);
+/// One call after another, so that the host vanishes in the middle of one.
+void go_on(const Communicator& comm) {
+  std::vector<float> data(std::size_t{1} << 20U, 0);
+  for (;;) chorus::allreduce(comm, data, ReduceOp::sum, {.algorithm = "lanes"});
+}
+
+/// The ranks of `host` run this, while a call is under way.
+[[noreturn]] void vanish(std::string_view how, bool first_of_host) {
+  std::this_thread::sleep_for(300ms);
+  if (how != "processes" && first_of_host && std::system("ip link set eth0 down") != 0) std::_Exit(2);
+  std::this_thread::sleep_for(100ms);
   if (how != "link") raise(SIGKILL);
   for (;;) pause();
 }
@@ -112,11 +119,17 @@ int main(int argc, char** argv) {
     comms.push_back(world.dup());
     one.call(comms.back());
   }
+  const Communicator busy = world.dup();
+  const bool first_of_host = world.node().rank() == 0;
   const bool vanishes = is_on_last_host(world);
-  const Communicator host = world.node();
-  chorus::barrier(world);
-  if (vanishes) vanish(argv[1], host);
+  chorus::barrier(busy);
+  if (vanishes) {
+    std::thread(vanish, std::string_view(argv[1]), first_of_host).detach();
+    static_cast<void>(outcome_of({"running", go_on}, busy));
+    for (;;) pause();
+  }
   std::ofstream file(fmt::format("{}/{}", folder, world.rank()));
+  file << fmt::format("rank {} ", world.rank()) << outcome_of({"running", go_on}, busy) << std::flush;
   for (std::size_t number = 0; number < all.size(); ++number) {
     file << fmt::format("rank {} ", world.rank()) << outcome_of(all[number], comms[number]) << std::flush;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who sends what to whom, and when: BroadcastSchedule, Swing, Doubling.
 #include "broadcast_schedule.hpp"
+#include "link_model.hpp"
 #include "swing.hpp"
 
 #include <gtest/gtest.h>
@@ -77,8 +78,9 @@ TEST(BroadcastSchedule, TakesTheFewestRounds) {
 }
 
 TEST(BroadcastSchedule, CutsLongDataIntoMoreBlocksButNoneThatIsEmpty) {
-  const auto blocks = [](std::size_t count, int ranks) {
-    return BroadcastSchedule::best_blocks({Collective::bcast, DataType::float64, ReduceOp::sum, 0, count}, ranks);
+  const auto blocks = [](std::size_t count, int ranks, const LinkModel* links = nullptr) {
+    return BroadcastSchedule::best_blocks({Collective::bcast, DataType::float64, ReduceOp::sum, 0, count}, ranks,
+                                          links);
   };
   for (const int ranks : {1, 2, 3, 8, 1000}) {
     for (const std::size_t count : {0, 1, 2, 100}) EXPECT_EQ(blocks(count, ranks), 1) << ranks << ", " << count;
@@ -88,6 +90,9 @@ TEST(BroadcastSchedule, CutsLongDataIntoMoreBlocksButNoneThatIsEmpty) {
   EXPECT_GT(blocks(1U << 22U, 8), blocks(1U << 20U, 8));
   EXPECT_GT(blocks(1U << 20U, 1000), blocks(1U << 20U, 8)) << "the first block has a longer way";
   EXPECT_GT(blocks(std::size_t{1} << 60U, 1000), 1000) << "beyond what an int can count";
+  LinkModel slow;
+  slow.network.latency_us = 200;
+  EXPECT_LT(blocks(1U << 22U, 8, &slow), blocks(1U << 22U, 8)) << "each block takes a latency";
 }
 
 template <class Pairs>

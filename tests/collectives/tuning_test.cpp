@@ -341,6 +341,9 @@ TEST(TunedTime, CountsTheBytesAsTheBenchmarkDoes) {
   tuning.measured = {{Collective::reduce_scatter_block, "ring", 8, 1, 8, 4096, 10}};
   const Call call{Collective::reduce_scatter_block, DataType::float64, ReduceOp::sum, 0, 64};
   EXPECT_EQ(tuning.microseconds({.call = call, .ranks = 8, .largest_node = 8}, "ring"), 10);
+  tuning.measured = {{Collective::allgatherv, "ring", 8, 1, 8, 512, 20}};
+  const Call of_all_blocks{Collective::allgatherv, DataType::float64, ReduceOp::sum, 0, 512};
+  EXPECT_EQ(tuning.microseconds({.call = of_all_blocks, .ranks = 8, .largest_node = 8}, "ring"), 20);
 }
 
 }  // namespace

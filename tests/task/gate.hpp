@@ -21,6 +21,7 @@ struct Gate {
     }
     void abandon() noexcept override { ++gate_.abandoned; }
     [[nodiscard]] std::string what() const override { return "waiting for a gate"; }
+    [[nodiscard]] Bell* bell() noexcept override { return gate_.bell; }
 
     Gate& gate_;
   };
@@ -29,6 +30,7 @@ struct Gate {
   bool open = false;
   bool broken = false;
   int abandoned = 0;
+  Bell* bell = nullptr;
 };
 
 }  // namespace chorus::test

@@ -3,6 +3,7 @@
 
 #include "gate.hpp"
 #include "task/operation.hpp"
+#include "task/wait.hpp"
 
 #include <chorus/error.hpp>
 
@@ -68,23 +69,39 @@ TEST(WhenAll, GoesOnAfterTheLastInAnyOrder) {
   }
 }
 
-TEST(WhenAll, ThrowsTheFirstFailureInOrderAfterAllHaveFinished) {
+TEST(WhenAll, EndsWithTheFirstFailure) {
   std::vector<Gate> gates(2);
   int passed = 0;
   Operation operation(pass_all(gates, passed, 2));
   operation.step();
-  EXPECT_FALSE(operation.done());
-  gates[0].open = gates[1].open = true;
-  while (operation.step()) {
-  }
-  ASSERT_TRUE(operation.done());
-  EXPECT_EQ(passed, 2);
+  ASSERT_TRUE(operation.done()) << "nobody may open the gates";
+  EXPECT_EQ(passed, 0);
+  for (const Gate& gate : gates) EXPECT_EQ(gate.abandoned, 1);
   try {
     operation.result();
     FAIL() << "no error";
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "failure 0");
   }
+}
+
+TEST(WhenAll, EndsWhereOneFailsLater) {
+  std::vector<Gate> gates(3);
+  Gate outer;
+  int passed = 0;
+  const auto body = [&]() -> Task<> {
+    std::array<Task<>, 2> tasks = {pass(outer, passed), pass_all(gates, passed)};
+    co_await when_all(tasks);
+  };
+  Operation operation(body());
+  operation.step();
+  gates[0].open = gates[1].broken = true;
+  operation.step();
+  ASSERT_TRUE(operation.done());
+  EXPECT_EQ(passed, 1);
+  EXPECT_EQ(gates[2].abandoned, 1);
+  EXPECT_EQ(outer.abandoned, 1);
+  EXPECT_THROW(operation.result(), std::domain_error);
 }
 
 TEST(WhenAll, IsCancelledWhole) {
@@ -100,6 +117,19 @@ TEST(WhenAll, IsCancelledWhole) {
   EXPECT_EQ(passed, 1);
   for (const std::size_t waiting : {0, 1, 3}) EXPECT_EQ(gates[waiting].abandoned, 1);
   EXPECT_EQ(gates[2].abandoned, 0);
+}
+
+TEST(WhenAll, SleepsOnABellWhereOneEventAloneIsWaitedFor) {
+  Bell bell;
+  std::vector<Gate> gates(2);
+  gates[0].bell = &bell;
+  int passed = 0;
+  Operation operation(pass_all(gates, passed));
+  operation.step();
+  EXPECT_EQ(operation.bell(), nullptr) << "nothing rings for the other one";
+  gates[1].open = true;
+  operation.step();
+  EXPECT_EQ(operation.bell(), &bell);
 }
 
 TEST(WhenAll, Nests) {

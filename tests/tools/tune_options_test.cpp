@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune_options.hpp"
 
+#include "sample.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +43,7 @@ TEST(TuneOptions, MeasureEveryCollectiveExhaustively) {
   const TuneOptions options = parsed({"--exhaustive", "-o", "a.json"}).value();
   EXPECT_TRUE(options.exhaustive);
   EXPECT_EQ(options.file, "a.json");
-  EXPECT_EQ(options.subjects.size(), bench::table().size());
+  EXPECT_EQ(options.subjects.size(), bench::table().size() - 4) << "of which no rank knows the lengths of the others";
   EXPECT_EQ(options.subjects[0].sizes.max, 4U << 20U);
 }
 
@@ -52,6 +54,24 @@ TEST(TuneOptions, TakeCollectivesSizesAndIterations) {
   EXPECT_EQ(options.subjects[1].sizes.min, 8U);
   EXPECT_EQ(options.subjects[1].sizes.max, 16384U);
   EXPECT_EQ(options.subjects[1].iterations, 3U);
+}
+
+TEST(TuneOptions, TakeNoTimesThatNobodyCouldLookUp) {
+  EXPECT_THAT(refusal({"--exhaustive", "gatherv"}), HasSubstr("no rank knows the lengths of the others in gatherv"));
+  EXPECT_EQ(parsed({"gatherv"}).value().subjects.size(), 1U);
+}
+
+TEST(TuneOptions, SampleShorterVectorsOnManyRanks) {
+  const auto longest = [](const char* collective, int ranks) {
+    const bench::Options subject = parsed({collective}).value().subjects[0];
+    const bench::SizeRange sizes = sizes_of_sample(subject.rows[0], subject.sizes, ranks);
+    EXPECT_LE(sizes.min, sizes.max);
+    return sizes.max;
+  };
+  EXPECT_EQ(longest("alltoall", 8), 256U << 10U);
+  EXPECT_EQ(longest("alltoall", 1024), 8U << 10U);
+  EXPECT_EQ(longest("alltoall", 65536), 128U);
+  EXPECT_EQ(longest("bcast", 65536), 256U << 10U);
 }
 
 TEST(TuneOptions, TellWhatTheProgramDoes) {

@@ -116,6 +116,21 @@ TEST_F(ChorusTune, IsRefusedElsewhere) {
   EXPECT_THAT(explained.output, HasSubstr("make one here with chorus-tune"));
 }
 
+TEST_F(ChorusTune, GoesWithoutAFileThatItCannotUse) {
+  const std::string variable = "CHORUS_TUNING_FILE=" + file();
+  const Outcome first = tune(2, "allreduce -m 8:8 -i 2", variable);
+  EXPECT_EQ(first.exit_code, 0) << first.output;
+  EXPECT_THAT(first.output, HasSubstr("chorus-tune: goes without " + variable + ": the file is empty or cannot"));
+  const Outcome again = tune(2, "allreduce -m 8:8 -i 2", variable);
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  EXPECT_THAT(again.output, Not(HasSubstr("goes without")));
+  write({{"schema", 1}, {"machine", {{"mpi", "another MPI"}}}});
+  const Outcome anew = tune(2, "allreduce -m 8:8 -i 2", variable);
+  EXPECT_EQ(anew.exit_code, 0) << anew.output;
+  EXPECT_THAT(anew.output, HasSubstr("is not used: it was measured with another MPI"));
+  EXPECT_EQ(explain(2, "allreduce 8").exit_code, 0);
+}
+
 TEST_F(ChorusTune, SaysWhatCannotBeDoneAndLeavesNothingBehind) {
   const Outcome alone = run(std::string(CHORUS_TUNE " -o ") + file());
   EXPECT_EQ(alone.exit_code, 2);
@@ -124,6 +139,7 @@ TEST_F(ChorusTune, SaysWhatCannotBeDoneAndLeavesNothingBehind) {
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_THAT(nowhere.output, HasSubstr("-o: cannot write /no/such/folder/a.json: No such file or directory"));
   EXPECT_EQ(tune(2, "allredcue").exit_code, 2);
+  EXPECT_EQ(tune(2, "allreduce", "CHORUS_TIMEOUT=x").exit_code, 2);
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(file()).parent_path()));
 }
 

@@ -112,6 +112,13 @@ TEST(ChorusInfoExplain, SaysHowManyRanksTheCallIsFor) {
   EXPECT_TRUE(run_command(program + " --ranks 8 --nodes 2").output.find(" on 8 ranks, 2 nodes\n") != std::string::npos);
 }
 
+TEST(ChorusInfoExplain, CountsBlocksOfDifferentLengthsAsTheCallDoes) {
+  EXPECT_TRUE(run_command(CHORUS_INFO " explain allgatherv 1K --ranks 4")
+                  .output.starts_with("allgatherv of 1024 float32 (4096 bytes) on 4 ranks"));
+  const std::string unknown = run_command(CHORUS_INFO " explain alltoallv 1K --ranks 4").output;
+  EXPECT_TRUE(unknown.starts_with("alltoallv of float32 (of any lengths) on 4 ranks, 1 node")) << unknown;
+}
+
 TEST(ChorusInfoExplain, RefusesRanksThatCannotBe) {
   for (const char* const arguments : {"--ranks 0", "--ranks -1", "--ranks 2 --nodes 3", "--nodes 2"}) {
     EXPECT_EQ(run_command(CHORUS_INFO " explain allreduce 4 " + std::string(arguments) + " 2>/dev/null").exit_code, 2)

@@ -90,6 +90,21 @@ TEST(MeasuredPace, IsRenewedByTheCallsThemselves) {
   });
 }
 
+TEST(MeasuredPace, IsNotRenewedByARankAlone) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 1, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    const Pace told = {.cached = 1, .streamed = 2};
+    memory.set_pace(told);
+    memory.begin({.collective = Collective::bcast, .count = std::size_t{1} << 40U});
+    const Call call{.collective = Collective::allreduce, .type = DataType::int32, .count = 8};
+    std::vector<int> ones(call.count, 1);
+    auto* const data = reinterpret_cast<std::byte*>(ones.data());
+    co_await carry_out(fastest(problem_of(call, transport), {}), transport, {.call = call, .in = data, .out = data});
+    begin_now(fastest(problem_of(call, transport), {}), transport, call);
+    if (memory.pace() != told) throw std::logic_error("it has measured how it copies for itself");
+  });
+}
+
 TEST(MeasuredPace, MakesSharedMemoryFasterInTheModelByAsMuchAsItBeatsStreaming) {
   const double built_in = LinkModel().shared.megabytes_per_second;
   EXPECT_EQ(LinkModel::of({}).shared.megabytes_per_second, built_in);

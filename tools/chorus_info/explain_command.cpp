@@ -33,15 +33,16 @@ Collective parse_collective(const std::string& text) {
 
 /// float32, as chorus-bench: `bytes` are the whole input of a reduce_scatter_block, one rank's block elsewhere.
 Call call_of(Collective collective, std::size_t bytes, int ranks) {
-  const bool whole_input = collective == Collective::reduce_scatter_block;
-  return {.collective = collective,
-          .type = DataType::float32,
-          .count = bytes / size_of(DataType::float32) / static_cast<std::size_t>(whole_input ? ranks : 1)};
+  std::size_t count = bytes / size_of(DataType::float32);
+  if (collective == Collective::reduce_scatter_block) count /= static_cast<std::size_t>(ranks);
+  if (collective == Collective::allgatherv) count *= static_cast<std::size_t>(ranks);
+  if (counts_differ(collective)) count = 0;  // no rank knows those of the others
+  return {.collective = collective, .type = DataType::float32, .count = count};
 }
 
 /// Throws   UserError of a size that chorus-bench would not measure either.
 void check_size(const Call& call, std::size_t bytes, int ranks) {
-  if (call.collective == Collective::barrier) return;
+  if (call.collective == Collective::barrier || counts_differ(call.collective)) return;
   if (bytes % size_of(DataType::float32) != 0) {
     throw UserError(fmt::format("SIZE: {} bytes are no whole number of float32 elements", bytes));
   }
@@ -65,7 +66,9 @@ Problem imagined(const Call& call, const Options& options, const Settings& setti
 }
 
 void show(const Problem& problem, const Choice& choice) {
-  fmt::print("{} ({} bytes) on {}, {}{}\n", describe(problem.call), problem.call.bytes(),
+  const std::string size =
+      counts_differ(problem.call.collective) ? "of any lengths" : fmt::format("{} bytes", problem.call.bytes());
+  fmt::print("{} ({}) on {}, {}{}\n", describe(problem.call), size,
              counted(static_cast<std::size_t>(problem.ranks), "rank"),
              counted(static_cast<std::size_t>(problem.nodes), "node"), problem.shared ? ", memory shared" : "");
   fmt::print("  {:<24}{:>14}{:>14}\n", "algorithm", "predicted us", "measured us");

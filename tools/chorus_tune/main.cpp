@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "given_file.hpp"
 #include "links.hpp"
 #include "sample.hpp"
 #include "transport/communicator_state.hpp"
@@ -7,6 +8,7 @@
 #include "tune_report.hpp"
 #include "tunings.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/communicator.hpp>
 #include <chorus/environment.hpp>
@@ -38,9 +40,10 @@ class Output {
  public:
   /// Opens it, so that nothing is measured for a file that cannot be written. Called by all ranks.
   /// Throws   bench::Refusal on every rank.
-  Output(std::string path, const Communicator& world) : path_(std::move(path)), part_(path_ + ".part") {
+  Output(std::string path, const Communicator& world)
+      : path_(std::move(path)), part_(path_ + ".part"), writes_(world.rank() == 0) {
     int error = 0;
-    if (world.rank() == 0) {
+    if (writes_) {
       file_.open(part_);
       error = file_ ? 0 : errno;
     }
@@ -53,9 +56,10 @@ class Output {
     if (file_.is_open()) std::remove(part_.c_str());
   }
 
-  /// Throws   std::runtime_error.
+  /// Again and again: each text takes the place of the one before. Throws   std::runtime_error.
   void write(const std::string& text) {
-    if (!file_.is_open()) return;  // not rank 0
+    if (!writes_) return;
+    if (!file_.is_open()) file_.open(part_);
     file_ << text;
     file_.close();
     if (!file_) throw std::runtime_error(fmt::format("{} cannot be written", part_));
@@ -65,6 +69,7 @@ class Output {
  private:
   std::string path_;
   std::string part_;
+  bool writes_;
   std::ofstream file_;
 };
 
@@ -78,29 +83,34 @@ Tuning::Machine machine_of(const Communicator& world) {
           .crowded = state.crowded()};
 }
 
-int tune_machine(const TuneOptions& options, const Communicator& world) {
+int tune_machine(TuneOptions options, const Communicator& world) {
   if (world.size() == 1) {
     throw bench::Refusal("one rank has nothing to measure; launch it as mpirun -n 2 chorus-tune, or with more ranks");
   }
+  tune::fit_sizes(options, world.size());
   const std::size_t steps = tune::count_of(options, world.size());
+  barrier(world);  // finds what is wrong with the environment before the file is begun
   Output output(options.file, world);
   bench::Console console(world.rank(), steps + tune::link_steps, "chorus-tune");
   const detail::CommunicatorState& state = world.state();
   Tuning tuning{.links = tune::measure_links(world, console), .measured = {}, .machine = machine_of(world)};
+  output.write(tuning.to_json());  // the sample may take the rest of the job's time
   const Tunings without(state.settings().tuning, state.pace(), state.network(), state.crowded());
   console.say(tune::heading(tuning.machine) + tune::summary(tuning.links, without.of({}).links) +
               tune::verdict_heading());
   tune::Sample sample = tune::measure_sample(options, tuning.to_json(), world, console);
   tuning.measured = std::move(sample.measured);
-  output.write(tuning.to_json());
+  if (options.exhaustive) output.write(tuning.to_json());
   console.say(tune::verdict_summary(sample.verdicts));
   console.say(fmt::format("# Written: {}\n", options.file) + tune::advice(options.file, sample.verdicts));
   return sample.valid ? all_right : failed;
 }
 
-int run(int argc, char** argv, const Communicator& world) {
+/// `left`: why a file of the environment is not used; empty where there is nothing to say.
+int run(int argc, char** argv, const Communicator& world, const std::string& left) {
   std::string text;
   const std::optional<TuneOptions> options = tune::parse_options(argc, argv, text);
+  if (options && world.rank() == 0 && !left.empty()) fmt::print(stderr, "chorus-tune: {}\n", left);
   if (options) return tune_machine(*options, world);
   if (world.rank() == 0) fmt::print("{}", text);
   return all_right;
@@ -112,10 +122,10 @@ int refuse(int rank, const std::string& why) {
   return refused;
 }
 
-int run_or_refuse(int argc, char** argv) {
+int run_or_refuse(int argc, char** argv, const std::string& left) {
   const Communicator world = Communicator::world();
   try {
-    return run(argc, argv, world);
+    return run(argc, argv, world, left);
   } catch (const bench::Refusal& refusal) {
     return refuse(world.rank(), refusal.what());
   } catch (const Error& error) {
@@ -128,9 +138,10 @@ int run_or_refuse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    const std::string left = tune::leave_unusable_file();
     const Environment environment;
     try {
-      return run_or_refuse(argc, argv);
+      return run_or_refuse(argc, argv, left);
     } catch (const std::exception& error) {
       fmt::print(stderr, "chorus-tune: {}\n", error.what());
       std::fflush(nullptr);

@@ -20,10 +20,12 @@ using bench::Refusal;
 
 constexpr const char* meaning = R"(What it does
   Measures what rounds and copies in shared memory and messages inside and between the nodes take on these ranks, for the
-  model by which the library chooses algorithms; a few seconds. Then, within a minute in all, every algorithm of some
-  collectives and sizes, to show how good the choice is by the model: Regret is the chosen one's median over the least.
+  model by which the library chooses algorithms; a few seconds, and writes it. Then, within a minute in all, every algorithm
+  of some collectives and sizes, to show how good the choice is by the model: Regret is the chosen one's median over the
+  least. What the minute has no time for is left out, and so are sizes that make long vectors of many ranks.
   With --exhaustive it measures every algorithm of every collective and size instead, minutes to an hour, and the times
-  go into the file: the fastest that was measured is taken then.
+  go into the file: the fastest that was measured is taken then. Not of gatherv, scatterv, alltoallv and alltoallw: no
+  rank knows the lengths of the others there.
   Start it as the programs that will use the file: as many ranks on as many nodes, bound alike.
 Use
   CHORUS_TUNING_FILE=FILE, or copy it to etc/chorus/tuning.json below the installation's prefix, for all. The file is not
@@ -49,10 +51,15 @@ std::span<const bench::Row> row_of(std::string_view collective) {
   throw Refusal(fmt::format("unknown collective \"{}\"; {}", collective, suggestion(collective, names)));
 }
 
+/// Those of which no rank knows how long the call is are chosen for without their times.
+bool has_known_length(std::string_view collective) { return !counts_differ(collective_named(collective).value()); }
+
 std::vector<std::string> default_collectives(bool exhaustive) {
   if (!exhaustive) return {std::begin(sample), std::end(sample)};
   std::vector<std::string> names;
-  for (const bench::Row& row : bench::table()) names.emplace_back(row.name);
+  for (const bench::Row& row : bench::table()) {
+    if (has_known_length(row.name)) names.emplace_back(row.name);
+  }
   return names;
 }
 
@@ -75,10 +82,17 @@ TuneOptions interpret(Arguments& arguments) {
   if (arguments.iterations && (*arguments.iterations < 1 || *arguments.iterations > most)) {
     throw Refusal(fmt::format("-i must be 1 to {}, not {}", most, *arguments.iterations));
   }
+  options.sizes_named = !arguments.sizes.empty();
   if (arguments.collectives.empty()) arguments.collectives = default_collectives(options.exhaustive);
   for (const std::string& collective : arguments.collectives) {
     bench::Options subject;
     subject.rows = row_of(collective);
+    if (options.exhaustive && !has_known_length(collective)) {
+      throw Refusal(
+          fmt::format("--exhaustive: no rank knows the lengths of the others in {}, so that times of its sizes "
+                      "have no use",
+                      collective));
+    }
     subject.sizes = sizes_of(arguments);
     if (arguments.iterations) subject.iterations = static_cast<std::size_t>(*arguments.iterations);
     options.subjects.push_back(std::move(subject));

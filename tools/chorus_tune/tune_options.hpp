@@ -13,6 +13,7 @@ namespace chorus::tune {
 struct TuneOptions {
   std::vector<bench::Options> subjects;  ///< what is measured of each collective
   bool exhaustive = false;               ///< every size, and the times go into the file
+  bool sizes_named = false;              ///< by the user: all of them are measured, or refused
   std::string file;                      ///< that is written
 };
 
