@@ -172,25 +172,57 @@ link() {
   }'
 }
 
+log2() { awk -v of="$1" 'BEGIN { print log(of) / log(2) }'; }
+
 # further_message FOLDER: what each message of a root to three nodes takes beside the first, of the time of one.
 further_message() {
-  awk -v one="$(time_of "$1" link-network 8)" -v three="$(time_of "$1" link-tree 8)" \
-    'BEGIN { further = (three - one) / 2 / one; printf "%.3f", (further > 0 ? further : 0) }'
+  awk -v one="$(time_of "$1" link-one 8)" -v three="$(time_of "$1" link-tree 8)" \
+    'BEGIN { further = (three - one) / 2 / one; printf "%.3f", (further > 0.01 ? further : 0.01) }'
 }
 
-# tune FOLDER: measures messages between the two nodes that are furthest apart, and inside a node where all of its ranks
-# send at a time, and leaves FOLDER/tuning.json. Reductions and the library itself take no simulated time.
+# to_next_gain FOLDER NODES: how many times as fast long messages are where each node sends to the next one alone.
+to_next_gain() {
+  awk -v short="$(time_of "$1" link-network 8)" -v long="$(time_of "$1" link-network 1048576)" -v steps="$(log2 "$2")" \
+    -v next_short="$(time_of "$1" link-next 8)" -v next_long="$(time_of "$1" link-next 1048576)" -v others="$(($2 - 1))" \
+    'BEGIN { printf "%.3f", (long - short) / steps / ((next_long - next_short) / others) }'
+}
+
+# link_of_all FOLDER RANKS: what a message between nodes costs where all ranks send, over distances that double, and what
+# those of a node send together: what recursive doubling takes beyond its last steps, which are inside nodes.
+link_of_all() {
+  awk -v short="$(time_of "$1" link-all 8)" -v long="$(time_of "$1" link-all 65536)" -v ranks="$2" -v node="$node_ranks" \
+    -v node_short="$(time_of "$1" link-node 8)" -v node_long="$(time_of "$1" link-node 1048576)" 'BEGIN {
+    inside = log(node) / log(2); between = log(ranks / node) / log(2)
+    each = (node_short / (node - 1)); a_byte = (node_long - node_short) / (node - 1) / 1048576
+    printf "{\"latency_us\": %.3f, \"megabytes_per_second\": %.0f}", (short - inside * each) / between,
+           between * 65536 * node / (long - short - inside * 65536 * a_byte)
+  }'
+}
+
+# tune FOLDER RANKS: measures messages between nodes over distances that double, where one rank of each sends and where
+# all do, and where each node sends to the next one alone; those of a root to three nodes; and messages inside a node,
+# where all of its ranks send at a time. Leaves FOLDER/tuning.json. Reductions and the library itself take no simulated
+# time.
 tune() {
   head -n "$node_ranks" "$1/hosts" >"$1/hosts-node"
   hosts=hosts-node simulate "$1" "$node_ranks" link-node allgather --algorithms ring --sizes 8,1M
-  sed -n '1p;$p' "$1/hosts" >"$1/hosts-network"
-  hosts=hosts-network simulate "$1" 2 link-network bcast --algorithms binomial --sizes 8,1M
+  uniq "$1/hosts" >"$1/hosts-network"
+  hosts=hosts-network simulate "$1" "$(($2 / node_ranks))" link-network allreduce --algorithms recursive_doubling \
+    --sizes 8,1M
+  hosts=hosts-network simulate "$1" "$(($2 / node_ranks))" link-next allgather --algorithms ring --sizes 8,1M
+  sed -n '1p;$p' "$1/hosts" >"$1/hosts-one"
+  hosts=hosts-one simulate "$1" 2 link-one bcast --algorithms binomial --sizes 8
   uniq "$1/hosts" | sed -n '1p' >"$1/hosts-tree"
   uniq "$1/hosts" | tail -n 3 >>"$1/hosts-tree"
   hosts=hosts-tree simulate "$1" 4 link-tree bcast --algorithms knomial --sizes 8
+  nodes=$(($2 / node_ranks))
+  for ((rank = 0; rank < $2; ++rank)); do echo "node-$((rank % nodes))"; done >"$1/hosts-all"
+  hosts=hosts-all simulate "$1" "$2" link-all allreduce --algorithms recursive_doubling --sizes 8,64K
   cat >"$1/tuning.json" <<JSON
 {"schema": 1, "links": {"node": $(link "$1" link-node $((node_ranks - 1))),
-                        "network": $(link "$1" link-network 1), "further_message": $(further_message "$1"),
+                        "network": $(link "$1" link-network "$(log2 $(($2 / node_ranks)))"),
+                        "network_by_all": $(link_of_all "$1" "$2"),
+                        "to_next_gain": $(to_next_gain "$1" $(($2 / node_ranks))), "further_message": $(further_message "$1"),
                         "task_us": 0.001, "reduce_megabytes_per_second": 1e9}}
 JSON
 }
@@ -202,7 +234,7 @@ for network in $networks; do
     folder=$results/$network-$ranks
     mkdir -p "$folder"
     make_platform "$network" "$ranks" "$folder"
-    tune "$folder"
+    tune "$folder" "$ranks"
     for collective in $collectives; do
       of=$(sizes_of "$collective" "$ranks")
       for selector in $selectors; do

@@ -60,6 +60,7 @@ struct Traffic {
   LevelTraffic device = {};  ///< to and from a device's memory: what is put into streams, and bytes
   double overlap = 0;        ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
   int lanes = 0;             ///< ranks of each node by which goes all that crosses the network; 0: all of them
+  bool to_next = false;      ///< each rank sends `messages` to the next or the one before alone
 };
 
 /// True where there are several nodes with ranks that follow one another, not one rank of each.
@@ -70,11 +71,6 @@ struct Traffic {
 /// What takes the messages between partners at a distance of so many ranks: those of one node are `inside`.
 [[nodiscard]] constexpr LevelTraffic& level_of(Traffic& traffic, const Problem& problem, int distance) noexcept {
   return neighbours_share_nodes(problem) && distance < problem.smallest_node ? traffic.inside : traffic.messages;
-}
-
-/// Traffic::lanes where each rank sends to the next one alone: of a node that is the last.
-[[nodiscard]] constexpr int lanes_of_neighbours(const Problem& problem) noexcept {
-  return neighbours_share_nodes(problem) ? 1 : 0;
 }
 
 /// Traffic::far where each rank, or one alone, reads so many bytes of all other ranks alike.

@@ -43,6 +43,7 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& betwe
   if (between.known()) {
     links.network = {between.latency_us, between.megabytes_per_second};
     links.network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};
+    links.to_next_gain = between.to_next_gain;
   }
   return links;
 }
@@ -70,7 +71,10 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
 
 Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {
   if (problem.nodes == 1) return node.of(bytes);
-  return network_link(traffic.lanes > 0 ? traffic.lanes : problem.largest_node, bytes);
+  const int of_a_node = traffic.to_next && neighbours_share_nodes(problem) ? 1 : problem.largest_node;  // its last
+  Link link = network_link(traffic.lanes > 0 ? traffic.lanes : of_a_node, bytes);
+  if (traffic.to_next) link.megabytes_per_second *= to_next_gain;
+  return link;
 }
 
 Link LinkModel::network_link(int senders, double bytes) const noexcept {
@@ -86,7 +90,6 @@ double LinkModel::bytes_in_a_latency(int senders) const noexcept {
 }
 
 double LinkModel::hidden_us(const Traffic& traffic, const Problem& problem) const noexcept {
-  if (problem.nodes == 1) return 0;
   const Link link = message_link(traffic, problem, length_of(traffic.messages));
   return traffic.together * (1 - further_message) * link.latency_us;
 }

@@ -49,12 +49,14 @@ struct LinkModel {
   double task_us = 0.15;                                     ///< a round driven as a coroutine, beyond one that is not
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
-  MessageLink node{.latency_us = 1, .megabytes_per_second = 4000};     ///< messages inside a node
-  MessageLink network{.latency_us = 2, .megabytes_per_second = 5000};  ///< between nodes, where one rank of each sends
+  MessageLink node{.latency_us = 1, .megabytes_per_second = 4000};  ///< messages inside a node
+  /// Between nodes, over distances that double, where one rank of each sends.
+  MessageLink network{.latency_us = 2, .megabytes_per_second = 5000};
   /// The same where all ranks of a node send at a time: what each of them waits, and what they send together. None: as
   /// where one sends.
   std::optional<MessageLink> network_by_all = {};
-  double further_message = 0.6;  ///< of a latency, for a message between nodes beside another one under way
+  double to_next_gain = 1;       ///< as many times as much goes to the next nodes as over distances that double
+  double further_message = 0.6;  ///< of a latency, for a message beside another one under way
   double reduce_megabytes_per_second = 20000;
   /// What is put into a device's stream, and the bytes it moves. Not measured: a kernel or a copy takes some
   /// microseconds to start, and PCI Express of the fourth generation has 25 GB/s.

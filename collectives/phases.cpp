@@ -15,8 +15,6 @@
 namespace chorus {
 namespace {
 
-constexpr int channel_of_speakers = 3;
-
 constexpr double latencies_of_segment = 8;
 
 /// The problem of a phase among so many ranks.
@@ -68,7 +66,7 @@ std::size_t segment_of_lane(const Problem& problem) {
 }
 
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap) {
-  Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1};
+  Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1, .to_next = true};
   for (const Phase& phase : phases) {
     const bool inside = phase.where == Phase::Where::inside;
     const Problem problem = problem_of(phase, whole, inside ? whole.largest_node : whole.nodes);
@@ -83,6 +81,7 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, do
       add(all.messages, traffic.messages, phase.times);
       add(all.waited, traffic.waited, phase.times);
       all.together += phase.times * traffic.together;
+      all.to_next = all.to_next && traffic.to_next;
     }
     if (phase.where == Phase::Where::along) all.lanes = whole.smallest_node;
   }
@@ -134,7 +133,7 @@ Transport& Nodes::speakers() {
     const std::size_t end = begin + static_cast<std::size_t>(sizes()[node]);
     speakers.push_back(has_root ? root_ : ranks()[last_ ? end - 1 : begin]);
   }
-  return speakers_.emplace(transport_, std::move(speakers), channel_of_speakers);
+  return speakers_.emplace(transport_, std::move(speakers), Channel::speakers);
 }
 
 Transport& Nodes::ranks_of(Phase::Where where) {

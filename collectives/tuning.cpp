@@ -31,11 +31,12 @@ constexpr std::size_t max_ranks = std::numeric_limits<int>::max();
 // The names of the numbers: those of LinkModel.
 template <class Numbers>
 using Named = std::pair<std::string_view, double Numbers::*>;
-constexpr std::array<Named<LinkModel>, 6> numbers_of_model = {
+constexpr std::array<Named<LinkModel>, 7> numbers_of_model = {
     {{"shared_peer_us", &LinkModel::shared_peer_us},
      {"far_megabytes_per_second", &LinkModel::far_megabytes_per_second},
      {"long_read_megabytes_per_second", &LinkModel::long_read_megabytes_per_second},
      {"task_us", &LinkModel::task_us},
+     {"to_next_gain", &LinkModel::to_next_gain},
      {"further_message", &LinkModel::further_message},
      {"reduce_megabytes_per_second", &LinkModel::reduce_megabytes_per_second}}};
 constexpr std::array<std::pair<std::string_view, Link LinkModel::*>, 3> links_of_model = {
@@ -133,6 +134,7 @@ void read_links(const Json& json, LinkModel& links) {
   } else if (json.contains("network")) {
     links.network_by_all.reset();
   }
+  if (json.contains("network")) links.to_next_gain = 1;
   for (const auto& [name, member] : numbers_of_model) {
     if (json.contains(name)) links.*member = positive(json, "\"links\"", std::string(name));
   }

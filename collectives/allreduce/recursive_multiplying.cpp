@@ -34,19 +34,19 @@ bool applies(const Problem& /*problem*/) { return true; }
 
 Traffic traffic(const Problem& problem) {
   const int core = Fold::core_of(problem.ranks);
-  const int folds = core < problem.ranks ? 1 : 0;
+  const bool folds = core < problem.ranks;
   const auto all = static_cast<double>(problem.call.bytes());
-  int others = 0;
-  int steps = 0;
+  Traffic traffic{.shared = {}, .messages = {}};
+  if (folds) traffic.messages = {.messages = 2, .bytes = all, .reduced = all};
   for (int distance = 1; distance < core; distance *= radix) {
-    others += group_of(distance, core) - 1;
-    ++steps;
+    const int group = group_of(distance, core);
+    LevelTraffic& level = folds ? traffic.messages : level_of(traffic, problem, distance * (group - 1));
+    level.messages += group - 1;
+    level.bytes += (group - 1) * all;
+    level.reduced += (group - 1) * all;
+    if (&level == &traffic.messages) traffic.together += group - 2;
   }
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(others + 2 * folds),
-                       .bytes = (others + folds) * all,
-                       .reduced = (others + folds) * all},
-          .together = static_cast<double>(others - steps)};
+  return traffic;
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -11,7 +11,8 @@
 //
 // What a rank keeps is no row of blocks: they are first copied into an order in which it is one. For a power of two
 // ranks, and short blocks, on networks where distance costs (`swing` of allreduce); the model holds it for equal to
-// `recursive_halving`. Bine's butterfly pairs the ranks alike.
+// `recursive_halving`, which sends the longest message to the farthest rank, and takes this one. Bine's butterfly pairs
+// the ranks alike.
 
 #include "algorithm.hpp"
 #include "halving.hpp"

@@ -24,6 +24,7 @@ constexpr std::size_t long_message = std::size_t{64} << 10U;  // of all ranks of
 constexpr std::size_t shortest_long_message = 4096;
 constexpr int repetitions_of_short = 8;
 constexpr int repetitions_of_long = 3;
+constexpr std::size_t few_nodes = 3;  // of which all are neighbours of all
 
 /// Two ranks at the same distance in a ring from one that is between them.
 struct Neighbours {
@@ -51,49 +52,66 @@ std::vector<int> ring_of(const Transport& transport, Rings rings) {
   return ring;
 }
 
-/// Those of this rank at the distances 1, 2, ... and again from 1 on where the ring is short; none where it is in none.
-std::vector<Neighbours> neighbours_of(const Transport& transport, Rings rings, int how_many) {
-  const std::vector<int> ring = ring_of(transport, rings);
+/// Those of this rank that such exchanges are with; none where it is in no ring.
+std::vector<Neighbours> neighbours_of(const Transport& transport, const Exchanges& exchanges) {
+  const std::vector<int> ring = ring_of(transport, exchanges.rings);
   if (ring.size() < 2) return {};
   const auto me = static_cast<std::size_t>(std::ranges::find(ring, transport.rank()) - ring.begin());
   std::vector<Neighbours> neighbours;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(how_many); ++i) {
-    const std::size_t distance = 1 + i % (ring.size() - 1);
+  const auto add = [&](std::size_t distance) {
     neighbours.push_back({ring[(me + distance) % ring.size()], ring[(me + ring.size() - distance) % ring.size()]});
+  };
+  switch (exchanges.with) {
+    case Exchanges::With::doubling:
+      for (std::size_t distance = 1; distance < ring.size(); distance *= 2) add(distance);
+      break;
+    case Exchanges::With::next:
+      add(1);
+      break;
+    case Exchanges::With::three:
+      for (std::size_t i = 0; i < 3; ++i) add(1 + i % (ring.size() - 1));
+      break;
   }
   return neighbours;
 }
 
-/// The messages that one rank exchanges at a time, of so many bytes each.
+/// The messages of one rank.
 class Messages {
  public:
-  Messages(Transport& transport, std::vector<Neighbours> neighbours, std::size_t bytes)
+  Messages(Transport& transport, const Exchanges& exchanges)
       : transport_(transport),
-        neighbours_(std::move(neighbours)),
-        bytes_(bytes),
-        outgoing_(transport.scratch(bytes)),
-        incoming_(transport.scratch(bytes * neighbours_.size())) {
+        neighbours_(neighbours_of(transport, exchanges)),
+        together_(exchanges.with == Exchanges::With::three),
+        bytes_(exchanges.bytes),
+        outgoing_(transport.scratch(bytes_)),
+        incoming_(transport.scratch(bytes_ * neighbours_.size())) {
     std::ranges::fill(outgoing_.bytes(), std::byte{});
   }
 
-  Task<> exchange() {
-    if (neighbours_.size() == 1) {
-      co_await transport_.sendrecv(outgoing_.bytes(), neighbours_[0].next, incoming_.bytes(), neighbours_[0].previous);
+  /// How many exchanges follow one another before one is with the same ranks again; 0 where there are none.
+  [[nodiscard]] int in_turn() const {
+    return together_ ? std::min<int>(1, static_cast<int>(neighbours_.size())) : static_cast<int>(neighbours_.size());
+  }
+
+  Task<> exchange(int number) {
+    if (!together_) {
+      co_await exchange_with(static_cast<std::size_t>(number) % neighbours_.size());
       co_return;
     }
     std::vector<Task<>> tasks;
-    for (std::size_t i = 0; i < neighbours_.size(); ++i) tasks.push_back(exchange_one(i));
+    for (std::size_t i = 0; i < neighbours_.size(); ++i) tasks.push_back(exchange_with(i));
     co_await when_all(tasks);
   }
 
  private:
-  Task<> exchange_one(std::size_t i) {
+  Task<> exchange_with(std::size_t i) {
     co_await transport_.sendrecv(outgoing_.bytes(), neighbours_[i].next, incoming_.bytes().subspan(i * bytes_, bytes_),
                                  neighbours_[i].previous);
   }
 
   Transport& transport_;
   std::vector<Neighbours> neighbours_;
+  bool together_;
   std::size_t bytes_;
   Scratch outgoing_;
   Scratch incoming_;
@@ -115,15 +133,17 @@ Remembered& remembered() noexcept {
 
 }  // namespace
 
-Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes, int repetitions, int together) {
+Task<double> time_exchanges(Transport& transport, Exchanges exchanges) {
   using Rows = std::array<double, 3>;
   std::vector<Rows> all(static_cast<std::size_t>(transport.size()));
-  if (std::vector<Neighbours> neighbours = neighbours_of(transport, rings, together); !neighbours.empty()) {
-    Messages messages(transport, std::move(neighbours), bytes);
-    for (int repetition = 0; repetition < warm_up; ++repetition) co_await messages.exchange();
+  Messages messages(transport, exchanges);
+  if (const int in_turn = messages.in_turn(); in_turn > 0) {
+    // At each distance as often.
+    const int repetitions = (exchanges.repetitions + in_turn - 1) / in_turn * in_turn;
+    for (int number = 0; number < warm_up * in_turn; ++number) co_await messages.exchange(number);
     for (double& us : all[static_cast<std::size_t>(transport.rank())]) {
       const auto began = Clock::now();
-      for (int repetition = 0; repetition < repetitions; ++repetition) co_await messages.exchange();
+      for (int number = 0; number < repetitions; ++number) co_await messages.exchange(number);
       const std::chrono::duration<double, std::micro> took = Clock::now() - began;
       us = took.count() / repetitions;
     }
@@ -135,18 +155,34 @@ Task<double> time_exchanges(Transport& transport, Rings rings, std::size_t bytes
   co_return std::ranges::min(slowest);
 }
 
+double to_next_gain(double to_next_us, double doubling_us) {
+  constexpr double clearly = 1.5;  // what is less is noise
+  const double gain = to_next_us > 0 ? doubling_us / to_next_us : 1;
+  return gain > clearly ? gain : 1;
+}
+
 Task<NetworkPace> measure_network(Transport& transport) {
   NetworkPace pace;
-  pace.latency_us = co_await time_exchanges(transport, Rings::of_first_ranks, short_message, repetitions_of_short);
-  const double long_us = co_await time_exchanges(transport, Rings::of_first_ranks, long_message, repetitions_of_long);
+  Exchanges exchanges{.rings = Rings::of_first_ranks, .bytes = short_message, .repetitions = repetitions_of_short};
+  pace.latency_us = co_await time_exchanges(transport, exchanges);
+  exchanges.bytes = long_message;
+  exchanges.repetitions = repetitions_of_long;
+  const double long_us = co_await time_exchanges(transport, exchanges);
   pace.megabytes_per_second = rate(long_message, long_us, pace.latency_us);
+  if (transport.node_sizes().size() > few_nodes) {
+    exchanges.with = Exchanges::With::next;
+    pace.to_next_gain = to_next_gain(co_await time_exchanges(transport, exchanges), long_us);
+  }
   pace.by_all_latency_us = pace.latency_us;
   pace.by_all_megabytes_per_second = pace.megabytes_per_second;
   const auto ranks = static_cast<std::size_t>(std::ranges::max(transport.node_sizes()));
   if (ranks == 1) co_return pace;
   const std::size_t share = std::max(long_message / ranks, shortest_long_message);
-  pace.by_all_latency_us = co_await time_exchanges(transport, Rings::across_nodes, short_message, repetitions_of_short);
-  const double shares_us = co_await time_exchanges(transport, Rings::across_nodes, share, repetitions_of_long);
+  exchanges = {.rings = Rings::across_nodes, .bytes = short_message, .repetitions = repetitions_of_short};
+  pace.by_all_latency_us = co_await time_exchanges(transport, exchanges);
+  exchanges.bytes = share;
+  exchanges.repetitions = repetitions_of_long;
+  const double shares_us = co_await time_exchanges(transport, exchanges);
   // Beside one rank that sends, as latencies overlap with bytes here: all of them cannot be slower.
   const double gain = static_cast<double>(share * ranks) / shares_us / (static_cast<double>(long_message) / long_us);
   pace.by_all_megabytes_per_second = pace.megabytes_per_second * std::max(1.0, gain);

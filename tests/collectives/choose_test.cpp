@@ -292,8 +292,8 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   traffic.together = 2;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 3 + 2 * 3 / 4.0 + 2000 / 40.0 + 1600 / 80.0);
   problem.nodes = 1;
-  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0)
-      << "inside a node a message takes its time to be sent and taken";
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 2 + 2 * 2 / 4.0 + 2000 / 20.0 + 1600 / 80.0)
+      << "inside a node, too";
   EXPECT_EQ(links.microseconds({}, problem), 0);
 }
 
@@ -317,13 +317,27 @@ TEST(Traffic, OfPairsIsInsideTheNodesWhereTheyAreNear) {
   }
 }
 
-TEST(Traffic, OfNeighboursLeavesANodeByOneRank) {
+TEST(LinkModel, LetsWhatGoesToTheNextRankLeaveANodeByOneAndGainFromShortWays) {
+  LinkModel links;
+  links.network = {.latency_us = 1, .megabytes_per_second = 100};
+  links.network_by_all = {.latency_us = 5, .megabytes_per_second = 200};
+  links.to_next_gain = 2;
   Problem problem = across_nodes(Collective::allgather, 10, 16, 4);
-  const Algorithm& ring = **std::ranges::find(algorithms(Collective::allgather), "ring", &Algorithm::name);
-  EXPECT_EQ(ring.traffic(problem).lanes, 1);
+  problem.largest_node = 4;
+  Traffic traffic{.shared = {}, .messages = {.messages = 3, .bytes = 3000}};
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 5 + 3000 / 50.0);
+  traffic.to_next = true;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 1 + 3000 / 200.0);
   problem.in_order = false;
-  EXPECT_EQ(ring.traffic(problem).lanes, 0);
-  EXPECT_EQ(ring.traffic(across_nodes(Collective::allgather, 10, 4, 4)).lanes, 0) << "one rank of each node";
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 5 + 3000 / 100.0) << "all ranks send to another node";
+  const Algorithm& ring = **std::ranges::find(algorithms(Collective::allgather), "ring", &Algorithm::name);
+  EXPECT_TRUE(ring.traffic(problem).to_next);
+}
+
+TEST(LinkModel, PrefersOfAlgorithmsThatTakeAsLongThoseWhoseLongestMessagesGoToTheNearest) {
+  Problem problem = across_nodes(Collective::reduce_scatter_block, 1024, 16, 16);
+  problem.smallest_node = problem.largest_node = 1;
+  EXPECT_EQ(fastest(problem, LinkModel()).name, "swing");
 }
 
 TEST(LinkModel, TakesLongMessagesByTheirOwnNumbers) {

@@ -80,6 +80,15 @@ TEST(Tuning, TakesTheNetworkOfTheFileForThatOfAllRanksToo) {
   EXPECT_EQ(Tuning::parse(of_links("{}"), measured).links.network_by_all, measured.network_by_all);
 }
 
+TEST(Tuning, TakesTheGainOfShortWaysWithTheNetworkThatItIsOf) {
+  LinkModel measured;
+  measured.to_next_gain = 3;
+  const std::string network = R"("network": {"latency_us": 5, "megabytes_per_second": 6})";
+  EXPECT_EQ(Tuning::parse(of_links("{" + network + "}"), measured).links.to_next_gain, 1);
+  EXPECT_EQ(Tuning::parse(of_links("{" + network + R"(, "to_next_gain": 2})"), measured).links.to_next_gain, 2);
+  EXPECT_EQ(Tuning::parse(of_links("{}"), measured).links.to_next_gain, 3);
+}
+
 constexpr const char* machine = R"({"schema": 1, "machine": {"mpi": "MPI 1", "processor": "a processor", "cores": 8,
   "nodes": 2, "ranks": 6, "ranks_per_node": 4, "crowded": true}, "links": {"task_us": 3}})";
 

@@ -37,19 +37,29 @@ TEST(NetworkPace, IsTheSameOnEveryRankOfNodesOfAnyShape) {
   }
 }
 
+TEST(NetworkPace, TakesAGainOfShortWaysForOneOnlyWhereItIsClear) {
+  EXPECT_EQ(to_next_gain(10, 12), 1);
+  EXPECT_EQ(to_next_gain(12, 10), 1);
+  EXPECT_EQ(to_next_gain(10, 30), 3);
+  EXPECT_EQ(to_next_gain(0, 0), 1) << "where there is no such ring";
+}
+
 TEST(NetworkPace, HasNoTimesOfRingsThatAreNotThere) {
-  const std::vector<double> inside = on_ranks<double>(
-      {0, 1, 2}, [](Transport& transport) { return time_exchanges(transport, Rings::inside_nodes, 8, 2); });
+  const std::vector<double> inside = on_ranks<double>({0, 1, 2}, [](Transport& transport) {
+    return time_exchanges(transport, {.rings = Rings::inside_nodes, .bytes = 8, .repetitions = 2});
+  });
   EXPECT_EQ(inside, std::vector<double>(3, 0));
-  const std::vector<double> across = on_ranks<double>(
-      {0, 0, 0}, [](Transport& transport) { return time_exchanges(transport, Rings::of_first_ranks, 8, 2); });
+  const std::vector<double> across = on_ranks<double>({0, 0, 0}, [](Transport& transport) {
+    return time_exchanges(transport, {.rings = Rings::of_first_ranks, .bytes = 8, .repetitions = 2});
+  });
   EXPECT_EQ(across, std::vector<double>(3, 0));
 }
 
 TEST(NetworkPace, LetsRanksOfOneNodeExchangeToo) {
   for (const std::vector<int>& nodes : {std::vector<int>{0, 0, 0}, {0, 0, 1}}) {
-    const std::vector<double> inside = on_ranks<double>(
-        nodes, [](Transport& transport) { return time_exchanges(transport, Rings::inside_nodes, 100, 2); });
+    const std::vector<double> inside = on_ranks<double>(nodes, [](Transport& transport) {
+      return time_exchanges(transport, {.rings = Rings::inside_nodes, .bytes = 100, .repetitions = 2});
+    });
     EXPECT_GT(inside[0], 0);
     EXPECT_EQ(std::set<double>(inside.begin(), inside.end()).size(), 1U) << "all agree";
   }
@@ -57,8 +67,10 @@ TEST(NetworkPace, LetsRanksOfOneNodeExchangeToo) {
 
 TEST(NetworkPace, TimesSeveralMessagesAtATimeInRingsOfAnyLength) {
   for (const std::vector<int>& nodes : {std::vector<int>{0, 1}, {0, 1, 2}, {0, 0, 1, 2, 3, 4}}) {
-    const std::vector<double> three = on_ranks<double>(
-        nodes, [](Transport& transport) { return time_exchanges(transport, Rings::of_first_ranks, 8, 2, 3); });
+    const std::vector<double> three = on_ranks<double>(nodes, [](Transport& transport) {
+      return time_exchanges(
+          transport, {.rings = Rings::of_first_ranks, .bytes = 8, .repetitions = 2, .with = Exchanges::With::three});
+    });
     EXPECT_GT(three[0], 0);
     EXPECT_EQ(std::set<double>(three.begin(), three.end()).size(), 1U) << "all agree";
   }

@@ -52,16 +52,8 @@ constexpr double us_for_each = 50'000;  // of what is timed, three times
 /// How often what takes so long is timed in a row.
 int repetitions_of(double us) { return static_cast<int>(std::clamp(us_for_each / us, 2.0, 100.0)); }
 
-/// Messages in rings, and how they are timed.
-struct Exchanges {
-  Rings rings;
-  std::size_t bytes;
-  int repetitions;
-  int together = 1;
-};
-
 Task<> time(Transport& transport, Exchanges exchanges, double& us) {
-  us = co_await time_exchanges(transport, exchanges.rings, exchanges.bytes, exchanges.repetitions, exchanges.together);
+  us = co_await time_exchanges(transport, exchanges);
 }
 
 double us_of(const Communicator& world, const Exchanges& exchanges) {
@@ -93,12 +85,23 @@ double measure_further_message(const Communicator& world, double expected_us) {
   constexpr int comparisons = 3;
   std::vector<double> shares;
   for (int comparison = 0; comparison < comparisons; ++comparison) {
-    Exchanges exchanges = {.rings = Rings::of_first_ranks, .bytes = 8, .repetitions = repetitions_of(expected_us)};
+    Exchanges exchanges{.rings = Rings::of_first_ranks,
+                        .bytes = 8,
+                        .repetitions = repetitions_of(expected_us),
+                        .with = Exchanges::With::next};
     const double one_us = us_of(world, exchanges);
-    exchanges.together = 3;
+    exchanges.with = Exchanges::With::three;
     shares.push_back(share_of_further_message(one_us, us_of(world, exchanges)));
   }
   return median(std::move(shares));
+}
+
+/// How much more goes between nodes where each sends to the next one alone.
+double measure_to_next_gain(const Communicator& world) {
+  Exchanges exchanges{.rings = Rings::of_first_ranks, .bytes = std::size_t{128} << 10U, .repetitions = 8};
+  const double doubling_us = us_of(world, exchanges);
+  exchanges.with = Exchanges::With::next;
+  return to_next_gain(us_of(world, exchanges), doubling_us);
 }
 
 /// What a barrier through the memory of a node takes.
@@ -206,6 +209,7 @@ LinkModel measure_links(const Communicator& world, bench::Console& console) {
   if (!world.state().transport().nodes().empty()) {
     if (const auto network = measure_messages(world, Rings::of_first_ranks)) {
       links.network = *network;
+      links.to_next_gain = measure_to_next_gain(world);
       links.further_message = measure_further_message(world, network->latency_us);
     }
     console.show("messages between the nodes, of all ranks");

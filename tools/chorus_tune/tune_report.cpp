@@ -74,6 +74,8 @@ std::string summary(const LinkModel& measured, const LinkModel& without) {
   text += lines("messages inside a node", measured.node, without.node);
   if (measured.network != without.network) {  // there are several
     text += lines("messages between nodes, one rank of each", measured.network, without.network);
+    text += line("  to the next node alone", {0, measured.to_next_gain * measured.network.megabytes_per_second},
+                 {0, without.to_next_gain * without.network.megabytes_per_second});
     text += line("  beside another one under way", {measured.further_message * measured.network.latency_us, 0},
                  {without.further_message * without.network.latency_us, 0});
   }
