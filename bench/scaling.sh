@@ -174,10 +174,11 @@ link() {
 
 log2() { awk -v of="$1" 'BEGIN { print log(of) / log(2) }'; }
 
-# further_message FOLDER: what each message of a root to three nodes takes beside the first, of the time of one.
+# further_message FOLDER NODES: what each message of a root to three nodes takes beside the first, of what one takes.
 further_message() {
   awk -v one="$(time_of "$1" link-one 8)" -v three="$(time_of "$1" link-tree 8)" \
-    'BEGIN { further = (three - one) / 2 / one; printf "%.3f", (further > 0.01 ? further : 0.01) }'
+    -v network="$(time_of "$1" link-network 8)" -v steps="$(log2 "$2")" \
+    'BEGIN { further = (three - one) / 2 / (network / steps); printf "%.3f", (further > 0.01 ? further : 0.01) }'
 }
 
 # to_next_gain FOLDER NODES: how many times as fast long messages are where each node sends to the next one alone.
@@ -222,7 +223,7 @@ tune() {
 {"schema": 1, "links": {"node": $(link "$1" link-node $((node_ranks - 1))),
                         "network": $(link "$1" link-network "$(log2 $(($2 / node_ranks)))"),
                         "network_by_all": $(link_of_all "$1" "$2"),
-                        "to_next_gain": $(to_next_gain "$1" $(($2 / node_ranks))), "further_message": $(further_message "$1"),
+                        "to_next_gain": $(to_next_gain "$1" $(($2 / node_ranks))), "further_message": $(further_message "$1" $(($2 / node_ranks))),
                         "task_us": 0.001, "reduce_megabytes_per_second": 1e9}}
 JSON
 }

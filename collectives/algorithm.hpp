@@ -60,7 +60,7 @@ struct Traffic {
   LevelTraffic device = {};  ///< to and from a device's memory: what is put into streams, and bytes
   double overlap = 0;        ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
   int lanes = 0;             ///< ranks of each node by which goes all that crosses the network; 0: all of them
-  bool to_next = false;      ///< each rank sends `messages` to the next or the one before alone
+  double to_next = 0;  ///< the part, from 0 to 1, of the bytes of `messages` that goes to the next or the one before
 };
 
 /// True where there are several nodes with ranks that follow one another, not one rank of each.

@@ -44,7 +44,7 @@ class Chain {
     return {.shared = {},
             .messages = {.messages = std::max(1.0, std::ceil(all / segment)) + first, .bytes = all, .reduced = 0},
             .waited = {.messages = between - first, .bytes = between * std::min(all, segment), .reduced = 0},
-            .to_next = true};
+            .to_next = 1};
   }
 
  private:

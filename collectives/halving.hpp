@@ -65,10 +65,13 @@ class Halving {
 /// Which partners swap most in a series of steps in each of which half as much goes twice as far, or twice as much.
 enum class Longest { to_the_nearest, to_the_farthest };
 
+/// Traffic::to_next where the nearest swap half of all that is swapped, those twice as far a quarter, and so on.
+inline constexpr double halved_to_next = 0.5;
+
 /// Of messages: a block of the call for each of a power of two ranks, shared out or put together by pairs.
 template <class Pairs>
 [[nodiscard]] Traffic traffic_of_pairs(const Problem& problem, Longest longest) noexcept {
-  Traffic traffic{.shared = {}, .messages = {}};
+  Traffic traffic{.shared = {}, .messages = {}, .to_next = longest == Longest::to_the_nearest ? halved_to_next : 0};
   const int steps = Halving<Pairs>::steps(problem.ranks);
   for (int step = 0; step < steps; ++step) {
     const int blocks = longest == Longest::to_the_farthest ? 1 << step : problem.ranks >> (step + 1);

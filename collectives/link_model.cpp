@@ -71,9 +71,10 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
 
 Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {
   if (problem.nodes == 1) return node.of(bytes);
-  const int of_a_node = traffic.to_next && neighbours_share_nodes(problem) ? 1 : problem.largest_node;  // its last
+  const bool by_the_last = traffic.to_next == 1 && neighbours_share_nodes(problem);
+  const int of_a_node = by_the_last ? 1 : problem.largest_node;
   Link link = network_link(traffic.lanes > 0 ? traffic.lanes : of_a_node, bytes);
-  if (traffic.to_next) link.megabytes_per_second *= to_next_gain;
+  link.megabytes_per_second /= 1 - traffic.to_next + traffic.to_next / to_next_gain;
   return link;
 }
 
@@ -90,8 +91,10 @@ double LinkModel::bytes_in_a_latency(int senders) const noexcept {
 }
 
 double LinkModel::hidden_us(const Traffic& traffic, const Problem& problem) const noexcept {
-  const Link link = message_link(traffic, problem, length_of(traffic.messages));
-  return traffic.together * (1 - further_message) * link.latency_us;
+  const double latency_us = message_link(traffic, problem, length_of(traffic.messages)).latency_us;
+  // What sends a message takes as long for one inside a node.
+  const double further_us = further_message * (problem.nodes == 1 ? network.latency_us : latency_us);
+  return traffic.together * std::max(0.0, latency_us - further_us);
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

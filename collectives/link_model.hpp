@@ -56,7 +56,7 @@ struct LinkModel {
   /// where one sends.
   std::optional<MessageLink> network_by_all = {};
   double to_next_gain = 1;       ///< as many times as much goes to the next nodes as over distances that double
-  double further_message = 0.6;  ///< of a latency, for a message beside another one under way
+  double further_message = 0.6;  ///< of a latency, for a message between nodes beside another one under way
   double reduce_megabytes_per_second = 20000;
   /// What is put into a device's stream, and the bytes it moves. Not measured: a kernel or a copy takes some
   /// microseconds to start, and PCI Express of the fourth generation has 25 GB/s.

@@ -44,6 +44,15 @@ void add(LevelTraffic& sum, const LevelTraffic& traffic, double times) {
   sum.reduced += times * traffic.reduced;
 }
 
+/// Adds what a phase sends between nodes, so many times.
+void add_between(Traffic& sum, const Traffic& traffic, double times) {
+  const double to_next = sum.to_next * sum.messages.bytes + times * traffic.to_next * traffic.messages.bytes;
+  add(sum.messages, traffic.messages, times);
+  add(sum.waited, traffic.waited, times);
+  sum.together += times * traffic.together;
+  sum.to_next = sum.messages.bytes > 0 ? to_next / sum.messages.bytes : 0;
+}
+
 /// A phase of one rank.
 void copy_alone(const Arguments& arguments) {
   if (arguments.in == nullptr || arguments.out == nullptr) return;
@@ -66,7 +75,7 @@ std::size_t segment_of_lane(const Problem& problem) {
 }
 
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap) {
-  Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1, .to_next = true};
+  Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1};
   for (const Phase& phase : phases) {
     const bool inside = phase.where == Phase::Where::inside;
     const Problem problem = problem_of(phase, whole, inside ? whole.largest_node : whole.nodes);
@@ -78,10 +87,7 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, do
       add(all.inside, traffic.waited, phase.times);
       all.arrivals += phase.times * arrivals;
     } else {
-      add(all.messages, traffic.messages, phase.times);
-      add(all.waited, traffic.waited, phase.times);
-      all.together += phase.times * traffic.together;
-      all.to_next = all.to_next && traffic.to_next;
+      add_between(all, traffic, phase.times);
     }
     if (phase.where == Phase::Where::along) all.lanes = whole.smallest_node;
   }

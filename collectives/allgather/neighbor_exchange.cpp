@@ -25,7 +25,7 @@ Traffic traffic(const Problem& problem) {
           .messages = {.messages = problem.ranks / 2.0,
                        .bytes = (problem.ranks - 1) * static_cast<double>(problem.call.bytes()),
                        .reduced = 0},
-          .to_next = true};
+          .to_next = 1};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

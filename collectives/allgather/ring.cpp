@@ -25,7 +25,7 @@ Traffic traffic(const Problem& problem) {
   const double steps = problem.ranks - 1;
   return {.shared = {},
           .messages = {.messages = steps, .bytes = steps * static_cast<double>(problem.call.bytes()), .reduced = 0},
-          .to_next = true};
+          .to_next = 1};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

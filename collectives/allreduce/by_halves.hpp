@@ -15,7 +15,7 @@ Traffic traffic(const Problem& problem) {
   const bool folds = core < problem.ranks;
   const Halving<Pairs> halving(problem.call, core);
   const auto all = static_cast<double>(problem.call.bytes());
-  Traffic traffic{.shared = {}, .messages = {}};
+  Traffic traffic{.shared = {}, .messages = {}, .to_next = halved_to_next};
   if (folds) traffic.messages = {.messages = 2, .bytes = all, .reduced = all};
   // Place 0 keeps the longest pieces, whoever its partners are, and has a partner to fold if any has. In each step it
   // sends what it does not keep on the way out, and on the way back what it kept.

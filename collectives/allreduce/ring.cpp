@@ -32,7 +32,7 @@ Traffic traffic(const Problem& problem) {
   const auto last_but_one = static_cast<double>(blocks.bytes(-2));
   return {.shared = {},
           .messages = {.messages = 2 * steps, .bytes = 2 * all - last - last_but_one, .reduced = all - last},
-          .to_next = true};
+          .to_next = 1};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

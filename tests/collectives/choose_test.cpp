@@ -292,8 +292,12 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   traffic.together = 2;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 3 + 2 * 3 / 4.0 + 2000 / 40.0 + 1600 / 80.0);
   problem.nodes = 1;
-  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 2 + 2 * 2 / 4.0 + 2000 / 20.0 + 1600 / 80.0)
-      << "inside a node, too";
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 2 + 2 * 3 / 4.0 + 2000 / 20.0 + 1600 / 80.0)
+      << "to be sent and taken takes as long inside a node";
+  LinkModel slow_to_send = links;
+  slow_to_send.further_message = 0.9;
+  EXPECT_DOUBLE_EQ(slow_to_send.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0)
+      << "and no longer than a message by itself";
   EXPECT_EQ(links.microseconds({}, problem), 0);
 }
 
@@ -326,17 +330,20 @@ TEST(LinkModel, LetsWhatGoesToTheNextRankLeaveANodeByOneAndGainFromShortWays) {
   problem.largest_node = 4;
   Traffic traffic{.shared = {}, .messages = {.messages = 3, .bytes = 3000}};
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 5 + 3000 / 50.0);
-  traffic.to_next = true;
+  traffic.to_next = 0.5;
+  EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 5 + 1500 / 50.0 + 1500 / 100.0);
+  traffic.to_next = 1;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 1 + 3000 / 200.0);
   problem.in_order = false;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), 3 * 5 + 3000 / 100.0) << "all ranks send to another node";
   const Algorithm& ring = **std::ranges::find(algorithms(Collective::allgather), "ring", &Algorithm::name);
-  EXPECT_TRUE(ring.traffic(problem).to_next);
+  EXPECT_EQ(ring.traffic(problem).to_next, 1);
 }
 
 TEST(LinkModel, PrefersOfAlgorithmsThatTakeAsLongThoseWhoseLongestMessagesGoToTheNearest) {
   Problem problem = across_nodes(Collective::reduce_scatter_block, 1024, 16, 16);
   problem.smallest_node = problem.largest_node = 1;
+  problem.native = false;
   EXPECT_EQ(fastest(problem, LinkModel()).name, "swing");
 }
 
