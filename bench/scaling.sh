@@ -205,25 +205,24 @@ link_of_all() {
 # where all of its ranks send at a time. Leaves FOLDER/tuning.json. Reductions and the library itself take no simulated
 # time.
 tune() {
-  head -n "$node_ranks" "$1/hosts" >"$1/hosts-node"
-  hosts=hosts-node simulate "$1" "$node_ranks" link-node allgather --algorithms ring --sizes 8,1M
-  uniq "$1/hosts" >"$1/hosts-network"
-  hosts=hosts-network simulate "$1" "$(($2 / node_ranks))" link-network allreduce --algorithms recursive_doubling \
-    --sizes 8,1M
-  hosts=hosts-network simulate "$1" "$(($2 / node_ranks))" link-next allgather --algorithms ring --sizes 8,1M
-  sed -n '1p;$p' "$1/hosts" >"$1/hosts-one"
-  hosts=hosts-one simulate "$1" 2 link-one bcast --algorithms binomial --sizes 8
-  uniq "$1/hosts" | sed -n '1p' >"$1/hosts-tree"
-  uniq "$1/hosts" | tail -n 3 >>"$1/hosts-tree"
-  hosts=hosts-tree simulate "$1" 4 link-tree bcast --algorithms knomial --sizes 8
-  nodes=$(($2 / node_ranks))
-  for ((rank = 0; rank < $2; ++rank)); do echo "node-$((rank % nodes))"; done >"$1/hosts-all"
-  hosts=hosts-all simulate "$1" "$2" link-all allreduce --algorithms recursive_doubling --sizes 8,64K
-  cat >"$1/tuning.json" <<JSON
-{"schema": 1, "links": {"node": $(link "$1" link-node $((node_ranks - 1))),
-                        "network": $(link "$1" link-network "$(log2 $(($2 / node_ranks)))"),
-                        "network_by_all": $(link_of_all "$1" "$2"),
-                        "to_next_gain": $(to_next_gain "$1" $(($2 / node_ranks))), "further_message": $(further_message "$1" $(($2 / node_ranks))),
+  local folder=$1 ranks=$2 nodes=$(($2 / node_ranks))
+  head -n "$node_ranks" "$folder/hosts" >"$folder/hosts-node"
+  hosts=hosts-node simulate "$folder" "$node_ranks" link-node allgather --algorithms ring --sizes 8,1M
+  uniq "$folder/hosts" >"$folder/hosts-network"
+  hosts=hosts-network simulate "$folder" "$nodes" link-network allreduce --algorithms recursive_doubling --sizes 8,1M
+  hosts=hosts-network simulate "$folder" "$nodes" link-next allgather --algorithms ring --sizes 8,1M
+  for ((rank = 0; rank < ranks; ++rank)); do echo "node-$((rank % nodes))"; done >"$folder/hosts-all"
+  hosts=hosts-all simulate "$folder" "$ranks" link-all allreduce --algorithms recursive_doubling --sizes 8,64K
+  sed -n '1p;$p' "$folder/hosts" >"$folder/hosts-one"
+  hosts=hosts-one simulate "$folder" 2 link-one bcast --algorithms binomial --sizes 8
+  { sed -n '1p' "$folder/hosts-network" && tail -n 3 "$folder/hosts-network"; } >"$folder/hosts-tree"
+  hosts=hosts-tree simulate "$folder" 4 link-tree bcast --algorithms knomial --sizes 8
+  cat >"$folder/tuning.json" <<JSON
+{"schema": 1, "links": {"node": $(link "$folder" link-node $((node_ranks - 1))),
+                        "network": $(link "$folder" link-network "$(log2 "$nodes")"),
+                        "network_by_all": $(link_of_all "$folder" "$ranks"),
+                        "to_next_gain": $(to_next_gain "$folder" "$nodes"),
+                        "further_message": $(further_message "$folder" "$nodes"),
                         "task_us": 0.001, "reduce_megabytes_per_second": 1e9}}
 JSON
 }
