@@ -33,7 +33,9 @@ TEST(TuneReport, ShowsEachLinkBesideWhatIsTakenWithoutAFile) {
   EXPECT_THAT(text, Not(HasSubstr("between nodes"))) << "nothing was measured there";
   measured.network.latency_us = 40;
   measured.further_message = 0.25;
+  measured.to_next_gain = 2;
   EXPECT_THAT(summary(measured, {}), testing::ContainsRegex("one rank of each +40 +5000 +2 +5000\n"
+                                                            "  to the next node alone +- +10000 +- +5000\n"
                                                             "  beside another one under way +10 +- +1.2 +-\n"));
   measured.network_by_all = {.latency_us = 80, .megabytes_per_second = 120};
   EXPECT_THAT(summary(measured, {}), testing::ContainsRegex("all ranks, together +80 +120 +2 +5000\n"));
