@@ -156,7 +156,8 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
     shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
   }
   remember_pace(shared.pace);
-  shared.asks_for_network = !shared.settings.tuning.gives_network(shared.crowded);
+  const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
+  shared.asks_for_network = spans_nodes && !shared.settings.tuning.gives_network(shared.crowded);
   const auto measured = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.network.known(); });
   if (measured != records_.end()) shared.network = measured->network;
   shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
