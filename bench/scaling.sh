@@ -191,10 +191,10 @@ to_next_gain() {
 # link_of_all FOLDER RANKS: what a message between nodes costs where all ranks send, over distances that double, and what
 # those of a node send together: what recursive doubling takes beyond its last steps, which are inside nodes.
 link_of_all() {
-  awk -v short="$(time_of "$1" link-all 8)" -v long="$(time_of "$1" link-all 65536)" -v ranks="$2" -v node="$node_ranks" \
+  awk -v short="$(time_of "$1" link-all 8)" -v long="$(time_of "$1" link-all 65536)" -v node="$node_ranks" \
+    -v inside="$(log2 "$node_ranks")" -v between="$(log2 $(($2 / node_ranks)))" \
     -v node_short="$(time_of "$1" link-node 8)" -v node_long="$(time_of "$1" link-node 1048576)" 'BEGIN {
-    inside = log(node) / log(2); between = log(ranks / node) / log(2)
-    each = (node_short / (node - 1)); a_byte = (node_long - node_short) / (node - 1) / 1048576
+    each = node_short / (node - 1); a_byte = (node_long - node_short) / (node - 1) / 1048576
     printf "{\"latency_us\": %.3f, \"megabytes_per_second\": %.0f}", (short - inside * each) / between,
            between * 65536 * node / (long - short - inside * 65536 * a_byte)
   }'

@@ -39,7 +39,7 @@ BroadcastSchedule::Round BroadcastSchedule::round(int number) const noexcept {
 
 int BroadcastSchedule::best_blocks(const Call& call, int ranks, const LinkModel* links) noexcept {
   // n - 1 + q rounds, each a latency and an n-th of the bytes long: the sum is least where its two parts are equal.
-  const Link link = (links != nullptr ? *links : LinkModel()).network.of(0);
+  const Link link = or_built_in(links).network.of(0);
   const double refilled = std::max(0, CirculantRounds(ranks).count() - 1);
   const double best =
       std::sqrt(refilled * static_cast<double>(call.bytes()) / (link.latency_us * link.megabytes_per_second));

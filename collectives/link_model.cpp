@@ -25,9 +25,9 @@ double length_of(const LevelTraffic& level) noexcept { return level.messages > 0
 
 }  // namespace
 
-const LinkModel& links_of(const Problem& problem) noexcept {
+const LinkModel& or_built_in(const LinkModel* links) noexcept {
   static constexpr LinkModel built_in;
-  return problem.links != nullptr ? *problem.links : built_in;
+  return links != nullptr ? *links : built_in;
 }
 
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between) noexcept {

@@ -81,7 +81,9 @@ struct LinkModel {
   [[nodiscard]] double alone_us(const Call& call) const noexcept;
 };
 
+/// `links`, or the built-in model where that is null.
+[[nodiscard]] const LinkModel& or_built_in(const LinkModel* links) noexcept;
 /// What the phases of an algorithm are chosen by: Problem::links, or the built-in model.
-[[nodiscard]] const LinkModel& links_of(const Problem& problem) noexcept;
+[[nodiscard]] inline const LinkModel& links_of(const Problem& problem) noexcept { return or_built_in(problem.links); }
 
 }  // namespace chorus
