@@ -10,8 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <istream>
 #include <map>
 #include <memory>
@@ -32,7 +35,7 @@ class Objections {
 
   /// The checkpoint has other things than the program.
   void differs(std::string why) { add(std::move(why), differs_); }
-  void is_damaged(std::string why) { add(std::move(why), damaged_); }
+  void is_of_no_use(std::string why) { add(std::move(why), of_no_use_); }
   /// Throws where there is any.
   void raise() const {
     if (count_ == 0) return;
@@ -41,7 +44,7 @@ class Objections {
     if (differs_) {
       text.append(": give the variables that were saved, or RestoreOptions::partial for those that both have");
     }
-    if (damaged_) text.append(": restore another checkpoint");
+    if (of_no_use_) text.append(": restore another checkpoint");
     throw Error(ErrorCode::invalid_argument, text);
   }
 
@@ -58,7 +61,7 @@ class Objections {
   std::string text_;
   std::size_t count_ = 0;
   bool differs_ = false;
-  bool damaged_ = false;
+  bool of_no_use_ = false;
 };
 
 bool shape_fits(const CheckpointItem& item, const Shape& saved) {
@@ -96,22 +99,25 @@ std::vector<const CheckpointTensor*> matched(const CheckpointIndex& index, const
 /// Objects unless `file` is the one that was written for `tensor`.
 void check_file(const std::string& file, const CheckpointTensor& tensor, Objections& objections) {
   constexpr std::size_t piece = std::size_t{1} << 20U;
-  const std::unique_ptr<std::istream> stream = detail::open_binary(file);
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    return objections.is_of_no_use(fmt::format("{} cannot be opened: {}", tensor.file, std::strerror(errno)));
+  }
   std::vector<char> buffer(piece);
   Crc32 checksum;
   std::uint64_t bytes = 0;
-  while (*stream) {
-    stream->read(buffer.data(), static_cast<std::streamsize>(piece));
-    const auto read = static_cast<std::size_t>(stream->gcount());
+  while (stream) {
+    stream.read(buffer.data(), static_cast<std::streamsize>(piece));
+    const auto read = static_cast<std::size_t>(stream.gcount());
     checksum.add(std::as_bytes(std::span(buffer.data(), read)));
     bytes += read;
   }
   if (bytes != tensor.bytes) {
-    objections.is_damaged(
+    objections.is_of_no_use(
         fmt::format("{} is damaged: it has {} bytes instead of {}", tensor.file, bytes, tensor.bytes));
   } else if (checksum.value() != tensor.crc32) {
-    objections.is_damaged(fmt::format("{} is damaged: its checksum is {:08x} instead of {:08x}", tensor.file,
-                                      checksum.value(), tensor.crc32));
+    objections.is_of_no_use(fmt::format("{} is damaged: its checksum is {:08x} instead of {:08x}", tensor.file,
+                                        checksum.value(), tensor.crc32));
   }
 }
 
@@ -121,7 +127,7 @@ void attempt(const CheckpointTensor& tensor, Objections& objections, const Read&
   try {
     read();
   } catch (const Error& error) {
-    objections.is_damaged(fmt::format("{} is damaged: {}", tensor.file, error.message()));
+    objections.is_of_no_use(fmt::format("{} is damaged: {}", tensor.file, error.message()));
   }
 }
 
@@ -130,9 +136,9 @@ TensorRef staged(const std::string& file, const CheckpointTensor& tensor, Checkp
   const std::unique_ptr<std::istream> stream = detail::open_binary(file);
   const NpyHeader header = read_npy_header(*stream, file);
   if (header.type != tensor.type || header.shape != tensor.shape) {
-    objections.is_damaged(fmt::format("{} is damaged: it is {} {}, and {} {} by the index", tensor.file,
-                                      name(header.type), to_string(header.shape), name(tensor.type),
-                                      to_string(tensor.shape)));
+    objections.is_of_no_use(fmt::format("{} is damaged: it is {} {}, and {} {} by the index", tensor.file,
+                                        name(header.type), to_string(header.shape), name(tensor.type),
+                                        to_string(tensor.shape)));
     return {};
   }
   const TensorRef value = item.stage(tensor.shape);
@@ -155,7 +161,7 @@ StagedCheckpoint stage_checkpoint(const std::string& folder, const detail::Check
   };
   for (const CheckpointTensor* const tensor : tensors) {
     if (tensor == nullptr) continue;
-    attempt(*tensor, objections, [&] { check_file(path_of(*tensor), *tensor, objections); });
+    check_file(path_of(*tensor), *tensor, objections);
   }
   objections.raise();
   StagedCheckpoint checkpoint{index.step, std::vector<std::optional<TensorRef>>(items.size())};
