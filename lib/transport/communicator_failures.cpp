@@ -150,7 +150,11 @@ void CommunicatorState::look_at_processes() const {
     const std::string death = peers_->death_of(rank);
     if (death.empty()) continue;
     look_at_what_was_told();
-    throw Error(ErrorCode::peer_lost, fmt::format("rank {} is lost: {}", rank, death));
+    throw Error(
+        ErrorCode::peer_lost,
+        fmt::format("rank {} is lost: {}; see what it has printed last and, where it was killed, the system's log; "
+                    "the job has to be started again",
+                    rank, death));
   }
 }
 
