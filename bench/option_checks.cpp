@@ -41,6 +41,18 @@ CLI::Validator file_name() {
   return {[](const std::string& text) { return std::string(text.empty() ? "an empty name is no file" : ""); }, ""};
 }
 
+Refusal refusal(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(true);  // in the order typed, as CLI11's own text is not
+  if (unknown.empty()) return Refusal(fmt::format("{} (see --help)", error.what()));
+  std::vector<std::string> known;
+  const auto add = [&](const CLI::App& of) {
+    for (const CLI::Option* const option : of.get_options()) known.push_back(option->get_name());
+  };
+  add(app);
+  for (const CLI::App* const subcommand : app.get_subcommands()) add(*subcommand);
+  return Refusal(fmt::format("{} (see --help)", not_understood(unknown, known)));
+}
+
 void interpret_device(Options& options) {
   if (options.memory != Memory::device) {
     if (options.compare == Peer::nccl) throw Refusal("--compare nccl is of memory of GPUs: add --memory device");

@@ -12,6 +12,9 @@ namespace chorus::bench {
 /// Of an option that takes the name of a file to write.
 [[nodiscard]] CLI::Validator file_name();
 
+/// What to say of `error`: what is not understood, where that is what is wrong, and which option may have been meant.
+[[nodiscard]] Refusal refusal(const CLI::App& app, const CLI::ParseError& error);
+
 /// Of `all` with memory of devices leaves the collectives that take it, and, where NCCL is compared with, that NCCL
 /// has. Throws   Refusal of a collective or measurement that takes memory of the host alone, and of NCCL beside such
 /// memory.

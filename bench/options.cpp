@@ -308,14 +308,6 @@ void check_list(const CLI::App& app) {
   }
 }
 
-/// Throws   Refusal of what is not understood, in the order typed, as CLI11 turns it round; else of `error`.
-[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
-  std::string unknown;
-  for (const std::string& word : app.remaining(true)) unknown += " " + word;
-  if (unknown.empty()) throw Refusal(fmt::format("{} (see --help)", error.what()));
-  throw Refusal(fmt::format("not understood:{} (see --help)", unknown));
-}
-
 }  // namespace
 
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string& text) {
@@ -334,7 +326,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     text = fmt::format("{}\n", version.what());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    refuse(app, error);
+    throw refusal(app, error);
   }
   check_order(app);
   interpret_effort(arguments, arguments.options);

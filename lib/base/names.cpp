@@ -124,6 +124,16 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
   return fmt::format("did you mean \"{}\"? There are {}", like, joined(known));
 }
 
+std::string not_understood(std::span<const std::string> words, std::span<const std::string> options) {
+  std::string text = "not understood:";
+  for (const std::string& word : words) text += " " + word;
+  if (words.empty() || !words.front().starts_with("--")) return text;
+  const std::string_view first = std::string_view(words.front()).substr(0, words.front().find('='));
+  const std::vector<std::string_view> known(options.begin(), options.end());
+  const std::string_view like = nearest(first, known);
+  return like.empty() ? text : fmt::format("{}; did you mean {}?", text, like);
+}
+
 std::string joined(std::span<const std::string_view> words) {
   std::string text;
   for (const std::string_view word : words) {

@@ -29,6 +29,10 @@ namespace chorus {
 /// none looks like it "there are ring, line, native".
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
+/// Of `words` of a command line that have no meaning: `not understood: --algoritm ring; did you mean --algorithm?`, the
+/// question where the first looks like one of the `options`, which are given as --algorithm or -m.
+[[nodiscard]] std::string not_understood(std::span<const std::string> words, std::span<const std::string> options);
+
 /// "ring, line, native"
 [[nodiscard]] std::string joined(std::span<const std::string_view> words);
 

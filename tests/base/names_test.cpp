@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -42,6 +43,16 @@ TEST(Names, OfCollectivesGoBothWays) {
   }
   EXPECT_EQ(collective_named("Allreduce"), std::nullopt);
   EXPECT_EQ(collective_named(""), std::nullopt);
+}
+
+TEST(NotUnderstood, NamesTheOptionThatWasMeant) {
+  const std::vector<std::string> options = {"COLLECTIVE", "--algorithm", "--plot", "-h"};
+  const auto text = [&](const std::vector<std::string>& words) { return not_understood(words, options); };
+  EXPECT_EQ(text({"--algoritm", "ring"}), "not understood: --algoritm ring; did you mean --algorithm?");
+  EXPECT_EQ(text({"--Plot=a.svg"}), "not understood: --Plot=a.svg; did you mean --plot?");
+  EXPECT_EQ(text({"--nonsense", "--plt"}), "not understood: --nonsense --plt");
+  EXPECT_EQ(text({"-H"}), "not understood: -H");
+  EXPECT_EQ(text({"collective"}), "not understood: collective");
 }
 
 TEST(Describe, SaysWhatMattersToTheCollective) {

@@ -241,6 +241,10 @@ TEST(CommandLine, OffersASubcommandOnlyWhatItTakes) {
 
 TEST(CommandLine, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
   EXPECT_EQ(refusal_of({"allreduce", "--nonsense"}), "not understood: --nonsense (see --help)");
+  EXPECT_EQ(refusal_of({"allreduce", "--algoritm", "ring"}),
+            "not understood: --algoritm ring; did you mean --algorithm? (see --help)");
+  EXPECT_EQ(refusal_of({"overlap", "bcast", "--test=3"}),
+            "not understood: --test=3; did you mean --tests? (see --help)");
   EXPECT_EQ(refusal_of({"allreduce", "one", "two", "--three"}), "not understood: one two --three (see --help)");
   EXPECT_EQ(refusal_of({"--first", "overlap", "bcast", "second"}), "not understood: --first second (see --help)");
 }

@@ -141,8 +141,10 @@ TEST(ChorusInfoExplain, RefusesSizesThatAreNoWholeElements) {
 
 TEST(ChorusInfo, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
   EXPECT_EQ(run_command(program + "one --two three 2>&1").output,
-            "chorus-info: not understood: one --two three; --help tells more\n");
-  EXPECT_EQ(run_command(CHORUS_INFO " --two 2>&1").output, "chorus-info: not understood: --two; --help tells more\n");
+            "chorus-info: not understood: one --two three (see --help)\n");
+  EXPECT_EQ(run_command(CHORUS_INFO " --two 2>&1").output, "chorus-info: not understood: --two (see --help)\n");
+  EXPECT_EQ(run_command(CHORUS_INFO " topology --jsn 2>&1").output,
+            "chorus-info: not understood: --jsn; did you mean --json? (see --help)\n");
 }
 
 TEST(ChorusInfo, SaysItsVersion) {

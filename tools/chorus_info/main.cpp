@@ -66,10 +66,13 @@ int run(const chorus::Communicator& world, int argc, char** argv) {
     return EXIT_SUCCESS;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error, speaks ? std::cout : silent);  // --help
-    std::string unknown;  // which CLI11 says in the reverse order
-    for (const std::string& word : app.remaining(true)) unknown += " " + word;
-    if (!unknown.empty()) return refuse(fmt::format("not understood:{}; --help tells more", unknown));
-    return refuse(fmt::format("{}; --help tells more", error.what()));
+    const std::vector<std::string> unknown = app.remaining(true);  // which CLI11 says in the reverse order
+    if (unknown.empty()) return refuse(fmt::format("{} (see --help)", error.what()));
+    std::vector<std::string> known;
+    for (const CLI::App* const each : app.get_subcommands()) {
+      for (const CLI::Option* const option : each->get_options()) known.push_back(option->get_name());
+    }
+    return refuse(fmt::format("{} (see --help)", chorus::not_understood(unknown, known)));
   } catch (const chorus::info::UserError& error) {
     return refuse(error.what());
   } catch (const chorus::Error& error) {

@@ -100,13 +100,6 @@ TuneOptions interpret(Arguments& arguments) {
   return std::move(options);
 }
 
-[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
-  std::string unknown;
-  for (const std::string& word : app.remaining(true)) unknown += " " + word;
-  if (unknown.empty()) throw Refusal(fmt::format("{} (see --help)", error.what()));
-  throw Refusal(fmt::format("not understood:{} (see --help)", unknown));
-}
-
 }  // namespace
 
 std::optional<TuneOptions> parse_options(int argc, const char* const* argv, std::string& text) {
@@ -138,7 +131,7 @@ std::optional<TuneOptions> parse_options(int argc, const char* const* argv, std:
     text = fmt::format("{}\n", version.what());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    refuse(app, error);
+    throw bench::refusal(app, error);
   }
   return interpret(arguments);
 }
