@@ -19,7 +19,12 @@ constexpr std::string_view subject = "the tuning file";
 /// As what is wrong with `file` is told.
 std::string told_of(const TuningFile& file, const std::string& why) {
   if (file.path.empty() || !why.starts_with(subject)) return why;
-  const char* const remedy = file.installed ? "; or remove it, or name another one by CHORUS_TUNING_FILE" : "";
+  std::string remedy;
+  if (file.installed) {
+    remedy = "; or remove it, or name another one by CHORUS_TUNING_FILE";
+  } else if (why.find("chorus-tune") == std::string::npos) {
+    remedy = "; name one in CHORUS_TUNING_FILE that chorus-tune has made";
+  }
   return fmt::format("{} {}{}{}", subject, file.path, why.substr(subject.size()), remedy);
 }
 

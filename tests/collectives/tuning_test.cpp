@@ -11,6 +11,8 @@
 namespace chorus {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -182,7 +184,8 @@ TEST(Tunings, CompareNothingThatIsNotKnown) {
 }
 
 TEST(Tunings, NameTheFileThatIsBroken) {
-  EXPECT_THAT(refusal("{", {}), StartsWith("the tuning file /a is not used: parse error at line 1, column 2"));
+  EXPECT_THAT(refusal("{", {}), AllOf(StartsWith("the tuning file /a is not used: parse error at line 1, column 2"),
+                                      EndsWith("; name one in CHORUS_TUNING_FILE that chorus-tune has made")));
 }
 
 TEST(Tunings, GoOnWithoutTheFileOfAnInstallationAndWarn) {
