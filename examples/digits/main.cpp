@@ -36,12 +36,20 @@ struct Settings {
 
 void add_options(CLI::App& app, Settings& settings) {
   app.add_option("--data", settings.data, "the images: a CSV file, gzipped or not")->capture_default_str();
-  app.add_option("--epochs", settings.epochs, "passes over the images")->check(CLI::Range(1, 100000));
-  app.add_option("--batch", settings.batch, "images per step, over all ranks")->check(CLI::Range(1, 100000));
-  app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000));
-  app.add_option("--rate", settings.rate, "learning rate")->check(examples::finite_range(0, 100));
-  app.add_option("--momentum", settings.momentum, "share of the last step kept")->check(examples::finite_range(0, 1));
-  app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles");
+  app.add_option("--epochs", settings.epochs, "passes over the images")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--batch", settings.batch, "images per step, over all ranks")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--hidden", settings.hidden, "hidden units")->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_option("--rate", settings.rate, "learning rate")
+      ->check(examples::finite_range(0, 100))
+      ->capture_default_str();
+  app.add_option("--momentum", settings.momentum, "share of the last step kept")
+      ->check(examples::finite_range(0, 1))
+      ->capture_default_str();
+  app.add_option("--seed", settings.seed, "of the split, the first parameters and the shuffles")->capture_default_str();
 }
 
 Dataset select(const Dataset& data, std::span<const int> chosen) {
