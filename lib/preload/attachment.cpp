@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload/attachment.hpp"
 
+#include "base/settings.hpp"
 #include "preload/next.hpp"
 #include "preload/report.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/native.hpp"
 
+#include <chorus/error.hpp>
 #include <chorus/interop/mpi.hpp>
+
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -54,6 +59,19 @@ bool asked_to_stay_out() {
   return wish != nullptr && std::string_view(wish) == "1";
 }
 
+/// A wrong variable of the environment is an error of the first collective that chorus carries out, which may be late
+/// or never: here rank 0, whose variables count, says it at once.
+void warn_of_wrong_settings() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  try {
+    static_cast<void>(Settings::parse(environ));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "chorus: warning: %s\n", error.message().c_str());
+  }
+}
+
 /// True once MPI runs and chorus may take part.
 bool begin() {
   static std::mutex mutex;
@@ -71,6 +89,7 @@ bool begin() {
     return false;
   }
   Report::read_environment();
+  warn_of_wrong_settings();
   int end_key = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &attachment_key, nullptr);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &end_key, nullptr);
