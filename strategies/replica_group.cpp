@@ -71,10 +71,21 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
-/// Throws unless every worker has as many replicas as this one.
-void check_equal_numbers(const Communicator& workers, int replicas, std::chrono::nanoseconds timeout) {
+/// Throws unless every worker has as many replicas as this one, and could start them: `failure` is why this one could
+/// not.
+void check_started(const Communicator& workers, int replicas, const std::optional<Error>& failure,
+                   std::chrono::nanoseconds timeout) {
+  const int started = failure ? 0 : replicas;
   std::vector<int> numbers(static_cast<std::size_t>(workers.size()));
-  allgather(workers, std::span(&replicas, 1), numbers, {.timeout = timeout});
+  allgather(workers, std::span(&started, 1), numbers, {.timeout = timeout});
+  if (failure) throw Error(*failure);
+  if (const auto without = std::ranges::find(numbers, 0); without != numbers.end()) {
+    throw Error(
+        ErrorCode::transport,
+        fmt::format("strategy: worker {} could not start its replicas' threads, and says why; no worker has the "
+                    "strategy",
+                    without - numbers.begin()));
+  }
   const auto other = std::ranges::find_if(numbers, [&](int number) { return number != numbers.front(); });
   if (other == numbers.end()) return;
   throw Error(
@@ -181,10 +192,18 @@ ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Comm
   if (devices.empty()) {
     throw Error(ErrorCode::invalid_argument, "strategy: there is no device: name one, or leave the choice to chorus");
   }
-  state_ = std::make_unique<State>(std::move(devices), workers, timeout);
-  state_->layout.local_replicas = static_cast<int>(state_->devices.size());
-  if (workers && workers->size() > 1) {
-    check_equal_numbers(*workers, state_->layout.local_replicas, timeout);
+  const int replicas = static_cast<int>(devices.size());
+  const bool has_others = workers && workers->size() > 1;
+  std::optional<Error> failure;
+  try {
+    state_ = std::make_unique<State>(std::move(devices), workers, timeout);
+  } catch (const Error& error) {  // the system starts no more threads
+    if (!has_others) throw;
+    failure = error;
+  }
+  if (has_others) check_started(*workers, replicas, failure, timeout);
+  state_->layout.local_replicas = replicas;
+  if (has_others) {
     state_->layout.workers = workers->size();
     state_->layout.worker = workers->rank();
     state_->shares_memory = workers->shares_memory();

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replica_threads.hpp"
 
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
+#include <system_error>
+
 namespace chorus {
 namespace {
 
@@ -22,9 +28,14 @@ ReplicaThreads::ReplicaThreads(std::span<const Device> devices) : devices_(devic
     for (std::size_t replica = 1; replica < devices.size(); ++replica) {
       threads_.emplace_back([this, replica] { serve(static_cast<int>(replica)); });
     }
-  } catch (...) {  // the system has no more: those that are there must end before they are destroyed
-    end_threads();
-    throw;
+  } catch (const std::system_error& error) {
+    const std::size_t replica = threads_.size() + 1;
+    end_threads();  // before they are destroyed
+    throw Error(
+        ErrorCode::transport,
+        fmt::format("strategy: the system starts no thread for replica {} of {} of this process ({}): take fewer "
+                    "devices, or raise the limits of threads (ulimit -u) and memory (ulimit -v)",
+                    replica, devices.size(), error.code().message()));
   }
 }
 

@@ -15,7 +15,8 @@ namespace chorus {
 /// A thread for each replica but the first, which is whoever calls. They sleep between runs.
 class ReplicaThreads {
  public:
-  /// Replica r runs on `devices[r]`; what `devices` views outlives this.
+  /// Replica r runs on `devices[r]`; what `devices` views outlives this. Throws   Error{transport} where the system
+  /// starts no more threads.
   explicit ReplicaThreads(std::span<const Device> devices);
   ReplicaThreads(const ReplicaThreads&) = delete;
   ReplicaThreads& operator=(const ReplicaThreads&) = delete;

@@ -14,7 +14,8 @@ namespace chorus {
 class CHORUS_API CentralStorageStrategy final : public Strategy {
  public:
   /// `compute_devices`: empty: all that this process may use. `parameter_device`: none: the first of them.
-  /// Throws   Error{invalid_argument} where a device is named twice, or this process may not run on all of one.
+  /// Throws   Error{invalid_argument} where a device is named twice, or this process may not run on all of one;
+  ///          Error{transport} where the system starts no thread for a replica.
   explicit CentralStorageStrategy(std::vector<Device> compute_devices = {},
                                   const std::optional<Device>& parameter_device = {},
                                   const CommunicationOptions& options = {});

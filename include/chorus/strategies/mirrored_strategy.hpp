@@ -15,7 +15,8 @@ namespace chorus {
 class CHORUS_API MirroredStrategy final : public Strategy {
  public:
   /// `devices`: empty: all that this process may use (local_devices). `cross_device_ops`: null: CollectiveAllReduce.
-  /// Throws   Error{invalid_argument} where a device is named twice, or this process may not run on all of one.
+  /// Throws   Error{invalid_argument} where a device is named twice, or this process may not run on all of one;
+  ///          Error{transport} where the system starts no thread for a replica.
   explicit MirroredStrategy(std::vector<Device> devices = {},
                             std::unique_ptr<CrossDeviceOps> cross_device_ops = nullptr,
                             const CommunicationOptions& options = {});

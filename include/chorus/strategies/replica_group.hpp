@@ -32,6 +32,7 @@ class CHORUS_API ReplicaGroup {
   /// works alone. Called by all of them, which wait for each other for `timeout` where it is not 0, here and after a
   /// failure.
   /// Throws   Error{invalid_argument} where there is no device, or where the workers have different numbers of them;
+  ///          Error{transport} on all of them where the system starts no thread for a replica of one;
   ///          Error{timeout}, after which `workers` is broken.
   ReplicaGroup(std::vector<Device> devices, const std::optional<Communicator>& workers,
                std::chrono::nanoseconds timeout = {});

@@ -37,6 +37,17 @@ TEST(Misuse, ReplicasWithDifferentNumbersOfTensors) {
   EXPECT_THROW(collective.run(reduce), Error);
 }
 
+TEST(Misuse, MoreReplicasThanTheSystemHasThreadsFor) {
+  {
+    const NoThreads none;
+    expect_error(ErrorCode::transport,
+                 "strategy: the system starts no thread for replica 1 of 3 of this process (Resource temporarily "
+                 "unavailable): take fewer devices",
+                 [] { std::ignore = mirrored(3); });
+  }
+  EXPECT_EQ(mirrored(3).num_replicas_in_sync(), 3);
+}
+
 TEST(Misuse, OperationsThatTypesDoNotHaveAreRefusedAlike) {
   MirroredStrategy two = mirrored(2);
   const auto refused = [&](ReduceOp op, auto value, const std::string& why) {

@@ -7,7 +7,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,6 +54,28 @@ void expect_error(ErrorCode code, const std::string& text, const Statement& stat
     EXPECT_THAT(error.what(), testing::HasSubstr(text));
   }
 }
+
+/// As long as it lives the system starts no thread, as it has no memory for such stacks.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_attr_t huge;
+    pthread_getattr_default_np(&before_);
+    pthread_getattr_default_np(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 50U);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+  ~NoThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_{};
+};
 
 /// Tests that are run with several numbers of replicas.
 class WithReplicas : public testing::TestWithParam<int> {

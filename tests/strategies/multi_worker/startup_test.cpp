@@ -110,6 +110,21 @@ TEST(Startup, WhatOneWorkerCannotBeMadeOfIsToldToTheOthers) {
               {.devices = some_devices(2), .communication_options = negative});
 }
 
+TEST(Startup, AWorkerWhoseThreadsDoNotStartIsToldToTheOthers) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  const Communicator& world = Communicator::world();
+  const bool is_last = job_rank() == job_size() - 1;
+  const std::string text = is_last ? "strategy: the system starts no thread for replica 1 of 2"
+                                   : "strategy: worker " + std::to_string(job_size() - 1) + " could not start";
+  expect_error(ErrorCode::transport, text, [&] {
+    std::optional<NoThreads> none;
+    if (is_last) none.emplace();
+    MultiWorkerMirroredStrategy(world, {.devices = some_devices(2)});
+  });
+  MultiWorkerMirroredStrategy several(world, {.devices = some_devices(2)});
+  expect_works(several);
+}
+
 TEST(Startup, AWrongVariableOfTheEnvironmentIsSaidByTheConstructor) {
   const ScopedVariable memory("CHORUS_SHARED_MEMORY", "on");
   const OwnedComm all(0, job_rank());
