@@ -46,6 +46,8 @@ std::string text_of(const std::exception_ptr& failure) {
   if (!failure) return {};
   try {
     std::rethrow_exception(failure);
+  } catch (const Error& error) {  // in another worker's error: without the name of the library
+    return error.message();
   } catch (const std::exception& error) {
     return *error.what() != '\0' ? error.what() : "an exception without a text";
   } catch (...) {
