@@ -82,7 +82,8 @@ class Launch(unittest.TestCase):
     def test_refuses_what_it_cannot_launch(self):
         for arguments, why in ((["2"], "wants BUILD_FOLDER"), ([build, "0", "true"], "0 is no number of ranks"),
                                (["/tmp", "2", "true"], "/tmp is no build folder"),
-                               ([build, "2", "/nonexistent"], "/nonexistent is no program")):
+                               ([build, "2", "/nonexistent"], "/nonexistent is no program"),
+                               ([build, "2", "/tmp"], "/tmp is no program")):
             outcome = run("launch", *arguments)
             self.assertEqual(outcome.returncode, 2)
             self.assertRegex(outcome.stderr, rf"^scripts/launch: {why}[^\n]*\n$")
