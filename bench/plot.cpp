@@ -96,7 +96,7 @@ set grid xtics ytics linetype 1 linewidth 0.6 linecolor rgb '#E3E3E3'
 set key top left reverse Left spacing 1.2 samplen 2.5
 set logscale x 2
 set logscale y 10
-set format y '%g'
+set format y '%.10g'
 set xlabel 'Message size'
 set ylabel 'Latency (µs): median, quartiles shaded'
 )";

@@ -146,7 +146,7 @@ set key outside right top Left reverse spacing 1.3 samplen 4
 set tmargin 5.5
 set logscale x 2
 set logscale y 10
-set format y '%g'
+set format y '%.10g'
 set xlabel 'Message size'
 set ylabel 'Simulated time (µs)'
 """
