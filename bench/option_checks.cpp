@@ -41,6 +41,10 @@ CLI::Validator file_name() {
   return {[](const std::string& text) { return std::string(text.empty() ? "an empty name is no file" : ""); }, ""};
 }
 
+CLI::Validator some_size() {
+  return {[](const std::string& text) { return std::string(text.empty() ? "an empty text is no size" : ""); }, ""};
+}
+
 Refusal refusal(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);  // in the order typed, as CLI11's own text is not
   if (unknown.empty()) return Refusal(fmt::format("{} (see --help)", error.what()));

@@ -11,6 +11,8 @@ namespace chorus::bench {
 [[nodiscard]] CLI::Validator whole_number();
 /// Of an option that takes the name of a file to write.
 [[nodiscard]] CLI::Validator file_name();
+/// Of an option that takes sizes, which an empty text, as of a variable that a script has not set, is not.
+[[nodiscard]] CLI::Validator some_size();
 
 /// What to say of `error`: what is not understood, where that is what is wrong, and which option may have been meant.
 [[nodiscard]] Refusal refusal(const CLI::App& app, const CLI::ParseError& error);

@@ -85,6 +85,7 @@ struct Arguments {
 void declare_effort(CLI::App& app, Arguments& arguments) {
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [4:1M]")
+      ->check(some_size())
       ->type_name("[MIN:]MAX");
   app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size")
       ->check(whole_number())

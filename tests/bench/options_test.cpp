@@ -240,6 +240,7 @@ TEST(CommandLine, OffersASubcommandOnlyWhatItTakes) {
 }
 
 TEST(CommandLine, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
+  EXPECT_EQ(refusal_of({"allreduce", "-m", ""}), "--message-size: an empty text is no size (see --help)");
   EXPECT_EQ(refusal_of({"allreduce", "--nonsense"}), "not understood: --nonsense (see --help)");
   EXPECT_EQ(refusal_of({"allreduce", "--algoritm", "ring"}),
             "not understood: --algoritm ring; did you mean --algorithm? (see --help)");

@@ -85,6 +85,7 @@ TEST(TuneOptions, TellWhatTheProgramDoes) {
 
 TEST(TuneOptions, RefuseWhatIsNotUnderstood) {
   EXPECT_THAT(refusal({"allredcue"}), HasSubstr("unknown collective \"allredcue\"; did you mean \"allreduce\"?"));
+  EXPECT_EQ(refusal({"-m", ""}), "--message-size: an empty text is no size (see --help)");
   EXPECT_EQ(refusal({"--exhausting"}), "not understood: --exhausting; did you mean --exhaustive? (see --help)");
   EXPECT_THAT(refusal({"-m", "1K:8"}), HasSubstr("-m: the smallest size, 1024 bytes, is larger"));
   EXPECT_EQ(refusal({"-m", "3"}), "-m: the least size is 4 bytes unless MIN:MAX is given, and 3 are less");

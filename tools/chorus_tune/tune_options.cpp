@@ -118,6 +118,7 @@ std::optional<TuneOptions> parse_options(int argc, const char* const* argv, std:
   app.add_option("-m,--message-size", arguments.sizes,
                  "bytes, doubling from MIN to MAX; K, M and G are powers of 1024 [1K:256K, every second; with "
                  "--exhaustive 4:4M]")
+      ->check(bench::some_size())
       ->type_name("[MIN:]MAX");
   app.add_option("-i,--iterations", arguments.iterations, "timed repetitions for each size, whatever they take")
       ->check(bench::whole_number())
