@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "base/machine.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/shared_group.hpp"
 
@@ -22,19 +23,28 @@ struct InLine {
 };
 
 /// Short data, which stands in a cell when its rank arrives.
-struct InCell {
-  static constexpr int slots = cell_slots;
+template <const Cells& cells>
+struct InCellOf {
+  static constexpr int slots = cells.count;
   static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
                     std::size_t offset = 0) {
-    if (bytes > 0) std::memcpy(memory.cell(round, memory.rank()) + offset, data, bytes);
-    prefetch_for_write(memory.cell(round + lines_fetched, memory.rank()));
+    std::byte* const place = memory.cell(cells, round, memory.rank()) + offset;
+    if constexpr (cells.bytes > machine::streaming_from) {
+      memory.put(place, data, bytes);
+    } else if (bytes > 0) {
+      std::memcpy(place, data, bytes);
+    }
+    prefetch_for_write(memory.cell(cells, round + lines_fetched, memory.rank()));
   }
-  static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.cell(round, rank); }
-  static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.cells(round); }
+  static const std::byte* of(const SharedGroup& memory, Round round, int rank) {
+    return memory.cell(cells, round, rank);
+  }
+  static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.cells(cells, round); }
   static void fetch_beginning(const SharedGroup& memory, Round round, int rank) {
-    __builtin_prefetch(memory.cell(round, rank));
+    __builtin_prefetch(memory.cell(cells, round, rank));
   }
 };
+using InCell = InCellOf<short_cells>;
 
 /// Data that stands in a slot when its rank arrives.
 struct InSlot {
@@ -145,37 +155,47 @@ struct OneRoundInLine : OneRound<Steps<InLine>, InLine> {
   }
 };
 
-/// One whose data stands in a slot, or in a cell where it is short enough.
+/// One in which all wait for all, whose data stands in a slot.
 template <template <class> class Steps, Holds holds = Holds::one_block>
-struct OneRoundInSlot {
-  using Long = OneRound<Steps<InSlot>, InSlot>;
-  using Short = OneRound<Steps<InCell>, InCell>;
-
+struct OneRoundInSlot : OneRound<Steps<InSlot>, InSlot> {
   static bool applies(const Problem& problem) {
     return problem.shared && bytes_in_place(holds, problem.call, problem.ranks) <= problem.slot_bytes;
   }
+};
+
+/// One in which some wait for nobody, and may be far ahead: short data stands in a cell, of which there are more.
+template <template <class> class Steps, Holds holds = Holds::one_block>
+struct OneRoundAhead {
+  static bool applies(const Problem& problem) { return OneRoundInSlot<Steps, holds>::applies(problem); }
   static Task<> run(Transport& transport, Arguments arguments) {
-    return is_short(transport, arguments) ? Short::run(transport, arguments) : Long::run(transport, arguments);
+    return where_it_fits(transport, arguments, [&](auto round) { return round.run(transport, arguments); });
   }
   static void now(Transport& transport, const Arguments& arguments) {
-    return is_short(transport, arguments) ? Short::now(transport, arguments) : Long::now(transport, arguments);
+    where_it_fits(transport, arguments, [&](auto round) { round.now(transport, arguments); });
   }
   static std::optional<Round> give(Transport& transport, const Arguments& arguments) {
-    return is_short(transport, arguments) ? Short::give(transport, arguments) : Long::give(transport, arguments);
+    return where_it_fits(transport, arguments, [&](auto round) { return round.give(transport, arguments); });
   }
-  static void take(Transport& transport, const Arguments& arguments, Round round) {
-    return is_short(transport, arguments) ? Short::take(transport, arguments, round)
-                                          : Long::take(transport, arguments, round);
+  static void take(Transport& transport, const Arguments& arguments, Round number) {
+    where_it_fits(transport, arguments, [&](auto round) { round.take(transport, arguments, number); });
   }
-  static Task<> take_later(Transport& transport, Arguments arguments, Round round) {
-    return is_short(transport, arguments) ? Short::take_later(transport, arguments, round)
-                                          : Long::take_later(transport, arguments, round);
+  static Task<> take_later(Transport& transport, Arguments arguments, Round number) {
+    return where_it_fits(transport, arguments,
+                         [&](auto round) { return round.take_later(transport, arguments, number); });
   }
   static constexpr Halves halves{give, take, take_later};
 
  private:
-  static bool is_short(const Transport& transport, const Arguments& arguments) {
-    return bytes_in_place(holds, arguments.call, transport.size()) <= cell_bytes;
+  template <class Place>
+  using In = OneRound<Steps<Place>, Place>;
+
+  /// `what` of the OneRound whose place is the shortest that holds the data.
+  template <class What>
+  static auto where_it_fits(const Transport& transport, const Arguments& arguments, What what) {
+    const std::size_t bytes = bytes_in_place(holds, arguments.call, transport.size());
+    if (bytes <= short_cells.bytes) return what(In<InCellOf<short_cells>>());
+    if (bytes <= long_cells.bytes) return what(In<InCellOf<long_cells>>());
+    return what(In<InSlot>());
   }
 };
 

@@ -36,7 +36,7 @@ Traffic traffic(const Problem& problem) {
   const Radices& radices = problem.domains;
   const double partners = partners_at_all_levels(radices);
   const double parts = radices.radix(radices.levels - 1);
-  if (problem.call.bytes() <= cell_bytes) return allreduce_of_all::traffic(problem);
+  if (problem.call.bytes() <= short_cells.bytes) return allreduce_of_all::traffic(problem);
   const double others = (problem.ranks - 1.0) / problem.ranks;
   double shown = 0;  // on the way in
   for (int level = 1; level <= radices.levels; ++level) shown += bytes / radices.stride(level);
@@ -128,7 +128,7 @@ Task<> by_shares(Transport& transport, Arguments arguments) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   if (arguments.call.bytes() <= payload_bytes) return allreduce_of_all::run<InLine>(transport, arguments);
-  if (arguments.call.bytes() <= cell_bytes) return allreduce_of_all::run<InCell>(transport, arguments);
+  if (arguments.call.bytes() <= short_cells.bytes) return allreduce_of_all::run<InCell>(transport, arguments);
   return by_shares(transport, arguments);
 }
 

@@ -25,7 +25,7 @@ namespace {
 bool applies(const Problem& problem) { return has_domains(problem); }
 
 Traffic traffic(const Problem& problem) {
-  if (problem.call.bytes() <= cell_bytes) return bcast_passed_on::traffic(problem);
+  if (problem.call.bytes() <= short_cells.bytes) return bcast_passed_on::traffic(problem);
   const Radices& radices = problem.domains;
   const double bytes = static_cast<double>(problem.call.bytes());
   const double segment = static_cast<double>(segment_of(problem.slot_bytes, radices));
@@ -68,7 +68,7 @@ Task<> run_in_segments(Transport& transport, Arguments arguments) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   if (arguments.call.bytes() <= payload_bytes) return bcast_passed_on::run<InLine>(transport, arguments);
-  if (arguments.call.bytes() <= cell_bytes) return bcast_passed_on::run<InCell>(transport, arguments);
+  if (arguments.call.bytes() <= short_cells.bytes) return bcast_passed_on::run<InCell>(transport, arguments);
   return run_in_segments(transport, arguments);
 }
 

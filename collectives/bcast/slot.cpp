@@ -9,7 +9,7 @@
 
 namespace chorus::bcast_slot {
 
-using OneShot = OneRoundInSlot<bcast_one_shot::Steps>;
+using OneShot = OneRoundAhead<bcast_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

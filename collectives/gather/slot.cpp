@@ -9,7 +9,7 @@
 
 namespace chorus::gather_slot {
 
-using OneShot = OneRoundInSlot<gather_one_shot::Steps>;
+using OneShot = OneRoundAhead<gather_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

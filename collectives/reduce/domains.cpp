@@ -27,7 +27,7 @@ bool applies(const Problem& problem) {
 }
 
 Traffic traffic(const Problem& problem) {
-  if (problem.call.bytes() <= cell_bytes) return reduce_of_partners::traffic(problem);
+  if (problem.call.bytes() <= short_cells.bytes) return reduce_of_partners::traffic(problem);
   const Radices& radices = problem.domains;
   const double bytes = static_cast<double>(problem.call.bytes());
   const double share = bytes / radices.radix(0);
@@ -130,7 +130,7 @@ Task<> by_shares(Transport& transport, Arguments arguments) {
 
 Task<> run(Transport& transport, Arguments arguments) {
   if (arguments.call.bytes() <= payload_bytes) return reduce_of_partners::run<InLine>(transport, arguments);
-  if (arguments.call.bytes() <= cell_bytes) return reduce_of_partners::run<InCell>(transport, arguments);
+  if (arguments.call.bytes() <= short_cells.bytes) return reduce_of_partners::run<InCell>(transport, arguments);
   return by_shares(transport, arguments);
 }
 

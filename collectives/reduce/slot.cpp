@@ -9,7 +9,7 @@
 
 namespace chorus::reduce_slot {
 
-using OneShot = OneRoundInSlot<reduce_one_shot::Steps>;
+using OneShot = OneRoundAhead<reduce_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -9,7 +9,7 @@
 
 namespace chorus::scan_slot {
 
-using OneShot = OneRoundInSlot<prefix_one_shot::Steps>;
+using OneShot = OneRoundAhead<prefix_one_shot::Steps>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

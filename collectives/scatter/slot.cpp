@@ -9,7 +9,7 @@
 
 namespace chorus::scatter_slot {
 
-using OneShot = OneRoundInSlot<scatter_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundAhead<scatter_one_shot::Steps, Holds::all_blocks>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -74,8 +74,8 @@ void SharedGroup::set_pace(const Pace& pace) noexcept {
 }
 
 /// Plain stores that take longer than streamed ones and who reads these together: the ranks were moved apart. All ranks
-/// hear of it before they come to the call that is named: none is more than `line_slots` rounds ahead, and every call
-/// has a round.
+/// hear of it before they come to the call that is named: every call has a round, and who is to open one waits for what
+/// this rank does next where it is `line_slots` ahead.
 void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
@@ -85,7 +85,7 @@ void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t
   slow_puts_ = took.count() > streamed_ns ? slow_puts_ + 1 : 0;
   std::atomic<std::uint64_t>& ends = page(rank()).pace_ends;
   if (slow_puts_ < slow_puts_to_doubt || ends.load(std::memory_order_relaxed) > pace_call_) return;
-  const std::uint64_t heard_by = calls_begun_ + 2 * line_slots;
+  const std::uint64_t heard_by = calls_begun_ + line_slots + 1;
   ends.store(std::max(heard_by, pace_call_ + calls_between_doubts), std::memory_order_release);
 }
 

@@ -129,12 +129,13 @@ class SharedGroup {
   [[nodiscard]] const std::byte* payload(Round round, int peer) const noexcept { return line(peer, round).payload; }
   /// The data slot of `peer` for `round`: written by `peer` before it arrives, read by others after.
   [[nodiscard]] std::byte* slot(Round round, int peer) const noexcept {
-    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + cell_slots * cell_bytes +
+    return members_.regions[static_cast<std::size_t>(peer)] + long_cells.end() +
            round % data_slots * slot_stride(members_.slot_bytes);
   }
-  /// The same for up to `cell_bytes`, of which there are more, so that who waits for nobody may go on for long.
-  [[nodiscard]] std::byte* cell(Round round, int peer) const noexcept {
-    return members_.regions[static_cast<std::size_t>(peer)] + control_bytes + round % cell_slots * cell_bytes;
+  /// The same of `cells`.
+  [[nodiscard]] std::byte* cell(const Cells& cells, Round round, int peer) const noexcept {
+    return members_.regions[static_cast<std::size_t>(peer)] + cells.begin +
+           round % static_cast<Round>(cells.count) * cells.stride;
   }
   /// The payloads and cells of all ranks, and the places `offset` bytes into their slots, in the order of the ranks.
   /// Valid until the next call of any.
@@ -142,8 +143,8 @@ class SharedGroup {
     for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = payload(round, peer);
     return places_;
   }
-  [[nodiscard]] std::span<const std::byte*> cells(Round round) noexcept {
-    for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = cell(round, peer);
+  [[nodiscard]] std::span<const std::byte*> cells(const Cells& cells, Round round) noexcept {
+    for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = cell(cells, round, peer);
     return places_;
   }
   [[nodiscard]] std::span<const std::byte*> slots(Round round, std::size_t offset) noexcept;

@@ -14,10 +14,8 @@ namespace chorus {
 using Round = std::uint64_t;
 
 inline constexpr std::size_t payload_bytes = 56;
-inline constexpr int line_slots = 64;
+inline constexpr int line_slots = 256;
 inline constexpr int data_slots = 8;
-inline constexpr int cell_slots = 64;
-inline constexpr std::size_t cell_bytes = 1024;
 /// Of what a rank says when it gives the communicator up, with the 0 at its end: what MPI sends at once in one message.
 inline constexpr std::size_t failure_text_bytes = 4032;
 /// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
@@ -59,14 +57,28 @@ struct ControlPage {
   std::array<PaddedLine, line_slots> lines;
   std::array<char, failure_text_bytes> failure_text{};  ///< written before `failure`
 };
-inline constexpr std::size_t control_bytes = 16384;
+inline constexpr std::size_t control_bytes = 49152;
 static_assert(sizeof(ControlPage) <= control_bytes);
 
-/// From one data slot to the next: not a power of two, so that the beginnings of all slots fit into a cache together.
-constexpr std::size_t slot_stride(std::size_t slot_bytes) noexcept { return slot_bytes + slot_bytes / 512 * 64; }
+/// From one data slot to the next: no multiple of a page nor a power of two, so that the beginnings of all slots fit
+/// into each cache together.
+constexpr std::size_t slot_stride(std::size_t slot_bytes) noexcept { return slot_bytes + slot_bytes / 512 * 64 + 1024; }
+
+/// Places for short data, of which there are more than slots, so that who waits for nobody may go on for long.
+struct Cells {
+  int count = 0;
+  std::size_t bytes = 0;   ///< length of one
+  std::size_t stride = 0;  ///< from one to the next
+  std::size_t begin = 0;   ///< of the first, in the region
+
+  [[nodiscard]] constexpr std::size_t end() const noexcept { return begin + static_cast<std::size_t>(count) * stride; }
+};
+inline constexpr Cells short_cells{.count = 256, .bytes = 1024, .stride = 1024, .begin = control_bytes};
+inline constexpr Cells long_cells{.count = 32, .bytes = 16384, .stride = 17408, .begin = short_cells.end()};
+
 /// Length of a rank's region: the control page, the cells and the data slots.
 constexpr std::size_t region_bytes(std::size_t slot_bytes) noexcept {
-  return control_bytes + cell_slots * cell_bytes + data_slots * slot_stride(slot_bytes);
+  return long_cells.end() + data_slots * slot_stride(slot_bytes);
 }
 
 }  // namespace chorus

@@ -160,10 +160,11 @@ TEST_P(SharedMemory, FindsThatRanksMakeDifferentCalls) {
 }
 
 TEST_P(SharedMemory, KeepsTheLastCallsForReports) {
+  constexpr std::size_t calls = call_records + 36;
   const auto world = make_world({.kind = GetParam(), .ranks = 2, .slot_bytes = slot});
   world->run([](Transport& transport) -> Task<> {
     SharedGroup& memory = *transport.shared();
-    for (std::size_t count = 1; count <= 100; ++count) {
+    for (std::size_t count = 1; count <= calls; ++count) {
       memory.begin({Collective::reduce, DataType::float64, ReduceOp::max, 1, count, 3, Repeatability::reproducible});
     }
     co_return;
@@ -171,13 +172,13 @@ TEST_P(SharedMemory, KeepsTheLastCallsForReports) {
   const SharedGroup& memory = *world->transport(0).shared();
   const auto last = memory.recorded(1);
   ASSERT_TRUE(last);
-  EXPECT_EQ(last->number, 100);
+  EXPECT_EQ(last->number, calls);
   EXPECT_EQ(last->call,
-            (Call{Collective::reduce, DataType::float64, ReduceOp::max, 1, 100, 3, Repeatability::reproducible}));
-  ASSERT_TRUE(memory.recorded(1, 100 - call_records + 1));
-  EXPECT_EQ(memory.recorded(1, 100 - call_records + 1)->call.count, 100 - call_records + 1);
-  EXPECT_FALSE(memory.recorded(1, 100 - call_records));
-  EXPECT_FALSE(memory.recorded(1, 101));
+            (Call{Collective::reduce, DataType::float64, ReduceOp::max, 1, calls, 3, Repeatability::reproducible}));
+  ASSERT_TRUE(memory.recorded(1, calls - call_records + 1));
+  EXPECT_EQ(memory.recorded(1, calls - call_records + 1)->call.count, calls - call_records + 1);
+  EXPECT_FALSE(memory.recorded(1, calls - call_records));
+  EXPECT_FALSE(memory.recorded(1, calls + 1));
 }
 
 TEST_P(SharedMemory, TellsTheOthersOfAFailure) {
