@@ -36,7 +36,7 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& betwe
     links.shared.megabytes_per_second *= pace.best() / pace.streamed;
     if (pace.system > 0 && pace.system_long > 0) {  // as much faster or slower as was measured
       const double scale = links.shared.megabytes_per_second / pace.best();
-      links.read = {.latency_us = 1, .megabytes_per_second = scale * pace.system};
+      links.read = {.latency_us = pace.system_us, .megabytes_per_second = scale * pace.system};
       links.long_read_megabytes_per_second = scale * pace.system_long;
     }
   }

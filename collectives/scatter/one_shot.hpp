@@ -9,8 +9,7 @@ namespace chorus::scatter_one_shot {
 // The root shows the blocks of the others, and each copies its own: `line` and `slot`.
 
 inline Traffic traffic(const Problem& problem) {
-  const double others = problem.ranks - 1;
-  return {.shared = {.messages = 1, .bytes = others * static_cast<double>(problem.call.bytes()), .reduced = 0},
+  return {.shared = {.messages = 1, .bytes = problem.ranks * static_cast<double>(problem.call.bytes()), .reduced = 0},
           .messages = {},
           .arrivals = 1};  // the root's
 }

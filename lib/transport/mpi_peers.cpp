@@ -168,8 +168,8 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
     const Pace& pace = shared.pace;
     shared.notes.push_back(
         fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones; read by the system: {:.0f}, "
-                    "long blocks {:.0f}",
-                    pace.cached, pace.streamed, pace.system, pace.system_long));
+                    "long blocks {:.0f}, and {:.1f} us each time",
+                    pace.cached, pace.streamed, pace.system, pace.system_long, pace.system_us));
   }
   co_return shared;
 }

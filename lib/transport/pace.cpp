@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -72,9 +73,11 @@ Task<> choose_how_to_copy(SharedGroup& memory) {
   kernels::set_copy_by(by_vectors > by_library ? CopyBy::vectors : CopyBy::library);
 }
 
-/// The pace at which the system copies so many bytes of the neighbour's own memory; 0 where it does not.
-Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetitions) {
-  if (!memory.reads()) co_return 0;
+/// The shortest time in which the system copies so many bytes of the neighbour's own memory; infinite where it does
+/// not.
+Task<double> us_by_system(SharedGroup& memory, std::size_t bytes, int repetitions) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  if (!memory.reads()) co_return never;
   const std::vector<std::byte> buffer(bytes);
   std::vector<std::byte> copy(bytes);
   const int neighbour = (memory.rank() + 1) % memory.size();
@@ -82,7 +85,7 @@ Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetiti
   const Round showing = co_await shown(memory, place);
   std::memcpy(&place, memory.payload(showing, neighbour), sizeof place);
   bool works = true;
-  double shortest = std::numeric_limits<double>::infinity();
+  double shortest = never;
   for (int repetition = -1; repetition < repetitions && works; ++repetition) {
     const auto began = Clock::now();
     works = memory.read(neighbour, copy.data(), place, bytes);
@@ -90,7 +93,7 @@ Task<double> pace_by_system(SharedGroup& memory, std::size_t bytes, int repetiti
     if (repetition >= 0) shortest = std::min(shortest, took.count());
   }
   co_await shown(memory, works);  // others may still read
-  co_return works ? static_cast<double>(bytes) / shortest : 0;
+  co_return works ? shortest : never;
 }
 
 /// True where no two ranks are on one core at the moment: what they measured is the pace between cores.
@@ -121,8 +124,14 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
   if (!co_await are_on_cores_of_their_own(memory)) co_return Pace();
-  pace.system = co_await pace_by_system(memory, bytes, repetitions);
-  pace.system_long = co_await pace_by_system(memory, machine::beyond_caches, repetitions);
+  const double empty_us = co_await us_by_system(memory, 1, repetitions);
+  const double us = co_await us_by_system(memory, bytes, repetitions);
+  const double long_us = co_await us_by_system(memory, machine::beyond_caches, repetitions);
+  if (empty_us < us && us < long_us && std::isfinite(long_us)) {
+    pace.system_us = empty_us;
+    pace.system = static_cast<double>(bytes) / (us - empty_us);
+    pace.system_long = static_cast<double>(machine::beyond_caches) / (long_us - empty_us);
+  }
   co_return pace;
 }
 

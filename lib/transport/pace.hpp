@@ -20,6 +20,7 @@ struct Pace {
   double streamed = 0;
   double system = 0;       ///< read by the system from another rank's own memory; 0 also where it forbids that
   double system_long = 0;  ///< the same of blocks that a core's own caches do not hold
+  double system_us = 0;    ///< what each such reading takes besides, in microseconds
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
   friend bool operator==(const Pace&, const Pace&) = default;

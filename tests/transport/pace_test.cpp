@@ -22,7 +22,8 @@ bool sensible(double megabytes_per_second) { return std::isfinite(megabytes_per_
 TEST(MeasuredPace, IsThatOfBothWaysOfWriting) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 1, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
     const Pace pace = co_await measure_pace(*transport.shared());
-    if (!sensible(pace.cached) || !sensible(pace.streamed) || !sensible(pace.system) || !sensible(pace.system_long))
+    if (!sensible(pace.cached) || !sensible(pace.streamed) || !sensible(pace.system) || !sensible(pace.system_long) ||
+        !sensible(pace.system_us))
       throw std::logic_error("no pace was measured");
   });
 }
@@ -116,8 +117,10 @@ TEST(MeasuredPace, MakesASingleCopyAsFastInTheModelBesideSharedMemoryAsItIs) {
   const LinkModel built_in;
   EXPECT_EQ(LinkModel::of({.cached = 15, .streamed = 10}).read.megabytes_per_second,
             built_in.read.megabytes_per_second);
-  const LinkModel measured = LinkModel::of({.cached = 16, .streamed = 10, .system = 32, .system_long = 8});
+  const LinkModel measured =
+      LinkModel::of({.cached = 16, .streamed = 10, .system = 32, .system_long = 8, .system_us = 0.5});
   EXPECT_EQ(measured.read.megabytes_per_second, 2 * measured.shared.megabytes_per_second);
+  EXPECT_EQ(measured.read.latency_us, 0.5);
   EXPECT_EQ(measured.long_read_megabytes_per_second, measured.shared.megabytes_per_second / 2);
 }
 
