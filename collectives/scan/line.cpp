@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Line scan: every rank writes its data into the cache line of its arrival and reduces those before it and its own, in
-// the order of the ranks.
+// Line scan and exscan: every rank writes its data into the cache line of its arrival and reduces those before it, for
+// scan its own, too, in the order of the ranks.
 //
 // One round, in which a rank does not wait for those behind it. For what fits into a line.
 

@@ -1,20 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared scan: the reduction so far goes from rank to rank through the shared memory, a segment at a time
-// (prefix_shared.cpp).
+// Shared scan and exscan: each rank reads the reduction so far in the slot of the rank before it, joins its own data to
+// it and leaves that in its own slot for the rank behind, a segment at a time.
+//
+// While a rank works on one segment, the rank before it works on the next: a pipeline. With p = 3 and segments A B C:
+//
+//            rank 0    rank 1    rank 2
+//   round 0  A
+//   round 1  B         A
+//   round 2  C         B         A
+//   round 3            C         B
+//   round 4                      C
+//
+// A rank reads one vector and writes one, whatever the number of ranks; the last waits p-1 rounds for its first
+// segment. The slots are as many as the ranks that can work at once.
 
+#include "base/machine.hpp"
+#include "one_round.hpp"
 #include "prefix.hpp"
+#include "reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace chorus::scan_shared {
+namespace {
+
+std::size_t segment_of(const Call& call, std::size_t slot_bytes) {
+  return call.whole_bytes(std::min(slot_bytes, machine::longest_segment));
+}
+
+/// One segment of this rank: `before` is the reduction over the ranks before it, null on the first; `slot` is for the
+/// rank behind, null on the last.
+void combine(SharedGroup& memory, const Reduction& reduction, const Arguments& segment, const std::byte* before,
+             std::byte* slot, std::size_t bytes) {
+  const std::byte* const both[] = {before, segment.in};
+  if (before == nullptr) {
+    if (slot != nullptr) memory.put(slot, segment.in, bytes);
+    if (has_own(segment.call)) copy_unless_same(segment.out, segment.in, bytes);
+  } else if (has_own(segment.call)) {
+    reduction.all(segment.out, both, bytes);
+    if (slot != nullptr) memory.put(slot, segment.out, bytes);
+  } else {
+    if (slot != nullptr) reduction.all(slot, both, bytes);
+    copy_unless_same(segment.out, before, bytes);
+  }
+}
+
+bool applies(const Problem& problem) { return problem.shared && segment_of(problem.call, problem.slot_bytes) > 0; }
+
+Traffic traffic(const Problem& problem) {
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.call, problem.slot_bytes)));
+  const double rounds =
+      std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
+  const double between = std::max(0, problem.ranks - 2);  // ranks that read and write
+  const double passes = std::min(problem.ranks - 1, 2);
+  return {.shared = {.messages = rounds + between,
+                     .bytes = passes * (bytes + between * segment),
+                     .reduced = problem.ranks > 1 ? bytes + between * segment : 0},
+          .messages = {}};
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  SharedGroup& memory = *transport.shared();
+  const int me = memory.rank();
+  const bool first = me == 0;
+  const bool last = me == memory.size() - 1;
+  const std::size_t segment = segment_of(arguments.call, memory.slot_bytes());
+  const std::size_t all = arguments.call.bytes();
+  const Reduction reduction(arguments);
+  Arguments rest = arguments;
+  std::size_t done = 0;
+  do {
+    const std::size_t bytes = std::min(segment, all - done);
+    const Round round = co_await memory.open(data_slots);
+    if (!first) co_await memory.arrival(round, me - 1);
+    combine(memory, reduction, rest, first ? nullptr : memory.slot(round, me - 1),
+            last ? nullptr : memory.slot(round, me), bytes);
+    memory.arrive(round);
+    rest.in += bytes;
+    rest.out += bytes;
+    done += bytes;
+  } while (done < all);
+}
+
+}  // namespace
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "shared",
     .summary = "the sum so far goes from rank to rank through shared memory, in segments: long messages in a node",
     .source = "Sanders and Traeff, EuroPVM/MPI 2006 (pipelined linear scan), here in shared memory",
-    .applies = prefix_shared::applies,
-    .traffic = prefix_shared::traffic,
-    .run = prefix_shared::run,
+    .applies = applies,
+    .traffic = traffic,
+    .run = run,
     .arrives = true,
 };
 

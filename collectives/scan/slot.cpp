@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slot scan: every rank copies its data into its slot of the shared memory and reduces those before it and its own, in
-// the order of the ranks.
+// Slot scan and exscan: every rank copies its data into its slot of the shared memory and reduces those before it, for
+// scan its own, too, in the order of the ranks.
 //
 // One round, in which a rank does not wait for those behind it. The last rank reads p vectors: for short ones.
 

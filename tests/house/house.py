@@ -218,10 +218,19 @@ def registered(tree):
     return {collective: re.findall(r"'(\w+)'", names) for collective, names in rows}
 
 
+def folders(tree):
+    """Where the algorithms of a collective stand, of those in collectives/meson.build that share another one's."""
+    text = "\n".join(tree.files.get("collectives/meson.build", []))
+    block = re.search(r"folders = \{(.*?)\}", text)
+    return dict(re.findall(r"'(\w+)': '(\w+)'", block[1])) if block else {}
+
+
 def algorithms(tree):
     """The list in collectives/meson.build and the sources in the collectives' folders are the same."""
-    listed = {f"collectives/{collective}/{name}.cpp"
-              for collective, names in registered(tree).items() for name in [collective, *names]}
+    names = registered(tree)
+    listed = {f"collectives/{collective}/{collective}.cpp" for collective in names}
+    listed |= {f"collectives/{folders(tree).get(collective, collective)}/{name}.cpp"
+               for collective in names for name in names[collective]}
     there = {path for path in tree.files if re.fullmatch(r"collectives/\w+/\w+\.cpp", path)}
     for path in sorted(there - listed):
         yield path, 1, "is not in the list of collectives/meson.build"

@@ -144,6 +144,17 @@ class House(unittest.TestCase):
         self.expect({"collectives/bcast/tree.cpp": head},
                     "collectives/bcast/tree.cpp:1: is not in the list of collectives/meson.build")
 
+    def test_algorithms_in_the_folder_of_another_collective(self):
+        two = {"collectives/meson.build": "# SPDX-License-Identifier: Apache-2.0\n"
+                                          "algorithm_names = {\n  'bcast': ['line', 'ring'],\n  'reduce': ['ring'],\n}\n"
+                                          "folders = {'reduce': 'bcast'}\n",
+               "docs/algorithms.md": good["docs/algorithms.md"].replace("## bcast", "## bcast and reduce")
+                                     .replace("(bcast)", "(bcast, reduce)").replace("`line` |", "`line` (bcast) |"),
+               "collectives/reduce/reduce.cpp": head}
+        self.expect(two)
+        self.expect({**two, "collectives/reduce/ring.cpp": head},
+                    "collectives/reduce/ring.cpp:1: is not in the list of collectives/meson.build")
+
     def test_algorithms_that_are_not_there(self):
         self.expect({"collectives/bcast/ring.cpp": None},
                     "collectives/meson.build:1: lists collectives/bcast/ring.cpp, which is not there")
