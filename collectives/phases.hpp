@@ -73,6 +73,8 @@ class Nodes {
   [[nodiscard]] bool has_lane() const noexcept { return place() < lanes(); }
 
   [[nodiscard]] const Problem& whole() const noexcept { return whole_; }
+  /// The ranks that speak, in the order of the nodes; for those alone.
+  [[nodiscard]] Transport& speakers();
 
   /// Carries out a phase by the algorithm that is fastest for it by the model. Called by all ranks of the node or, of a
   /// phase between the nodes, by those that speak, or have a lane. The phase's root is the rank that speaks, or the
@@ -80,7 +82,6 @@ class Nodes {
   [[nodiscard]] Task<> run(const Phase& phase, Arguments arguments);
 
  private:
-  [[nodiscard]] Transport& speakers();
   [[nodiscard]] Transport& ranks_of(Phase::Where where);
 
   Transport& transport_;
