@@ -33,11 +33,10 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
   if (pace.known()) {
-    links.shared.megabytes_per_second *= pace.best() / pace.streamed;
-    if (pace.system > 0 && pace.system_long > 0) {  // as much faster or slower as was measured
-      const double scale = links.shared.megabytes_per_second / pace.best();
-      links.read = {.latency_us = pace.system_us, .megabytes_per_second = scale * pace.system};
-      links.long_read_megabytes_per_second = scale * pace.system_long;
+    links.shared.megabytes_per_second = pace.best();
+    if (pace.system > 0 && pace.system_long > 0) {
+      links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system};
+      links.long_read_megabytes_per_second = pace.system_long;
     }
   }
   if (between.known()) {

@@ -62,8 +62,8 @@ struct LinkModel {
   /// microseconds to start, and PCI Express of the fourth generation has 25 GB/s.
   Link device{.latency_us = 5, .megabytes_per_second = 20000};
 
-  /// The built-in model, in which shared memory is faster by as much as its measured pace is above that of streaming,
-  /// and another process's memory is as fast beside it as was measured; messages between nodes take what was measured.
+  /// The built-in model, in which what was measured of shared memory, of reading another process's memory and of
+  /// messages between nodes takes the place of what is built in.
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
   [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {}) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
