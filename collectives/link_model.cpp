@@ -8,6 +8,9 @@
 namespace chorus {
 namespace {
 
+/// As many times as long as alone a rank reads where ranks share cores, and one of them reads, or all.
+constexpr double readers_of_a_core = 1.5;
+
 /// Where ranks wait for a core before they can answer.
 LinkModel crowded_model() noexcept {
   LinkModel links;
@@ -32,11 +35,13 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
 
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
-  if (pace.known()) {
-    links.shared.megabytes_per_second = pace.best();
+  if (pace.measured(crowded)) {
+    if (pace.known()) links.shared.megabytes_per_second = pace.best();
+    if (crowded) links.shared_peer_us = pace.round_us;
     if (pace.system > 0 && pace.system_long > 0) {
-      links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system};
-      links.long_read_megabytes_per_second = pace.system_long;
+      const double readers = crowded ? readers_of_a_core : 1;
+      links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system / readers};
+      links.long_read_megabytes_per_second = pace.system_long / readers;
     }
   }
   if (between.known()) {

@@ -149,11 +149,12 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   }
   shared.native = native();
   if (native_) native_->know_hosts(has_uneven_hosts(records_));
-  const auto known = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.pace.known(); });
+  const auto known =
+      std::ranges::find_if(records_, [&](const PeerRecord& record) { return record.pace.measured(shared.crowded); });
   if (known != records_.end()) {
     shared.pace = known->pace;
   } else {
-    shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
+    shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded);
   }
   remember_pace(shared.pace);
   const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
@@ -164,8 +165,14 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
                             : shared.settings.single_copy
                                 ? "no single copy: the system lets no rank read another's memory"
                                 : "no single copy: CHORUS_SINGLE_COPY=0");
-  if (shared.pace.known()) {
-    const Pace& pace = shared.pace;
+  const Pace& pace = shared.pace;
+  if (shared.crowded && pace.measured(true)) {
+    shared.notes.push_back(
+        fmt::format("shared memory: {:.2f} us a rank for a round; read by the system: {:.0f} MB/s, "
+                    "long blocks {:.0f}, and {:.1f} us each time",
+                    pace.round_us, pace.system, pace.system_long, pace.system_us));
+  }
+  if (pace.known()) {
     shared.notes.push_back(
         fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones; read by the system: {:.0f}, "
                     "long blocks {:.0f}, and {:.1f} us each time",

@@ -3,7 +3,6 @@
 
 #include "base/machine.hpp"
 #include "kernels/kernels.hpp"
-#include "task/wait.hpp"
 #include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
 
@@ -26,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int warm_up = data_slots;
 constexpr int repetitions = 8;
 constexpr int renewing_repetitions = 3;
+constexpr int rounds_at_once = 8;
 constexpr int attempts = 8;  // while the system moves ranks that are not bound apart
 
 /// Shows every rank what the others give here: the round in whose payloads it lies.
@@ -96,6 +96,29 @@ Task<double> us_by_system(SharedGroup& memory, std::size_t bytes, int repetition
   co_return works ? shortest : never;
 }
 
+/// Measures into `pace` what the system reads, in blocks of so many bytes and in long ones.
+Task<> measure_system(SharedGroup& memory, std::size_t bytes, int repetitions, Pace& pace) {
+  const double empty_us = co_await us_by_system(memory, 1, repetitions);
+  const double us = co_await us_by_system(memory, bytes, repetitions);
+  const double long_us = co_await us_by_system(memory, machine::beyond_caches, repetitions);
+  if (!(empty_us < us && us < long_us && std::isfinite(long_us))) co_return;
+  pace.system_us = empty_us;
+  pace.system = static_cast<double>(bytes) / (us - empty_us);
+  pace.system_long = static_cast<double>(machine::beyond_caches) / (long_us - empty_us);
+}
+
+/// The shortest time of a round in which all ranks wait for all.
+Task<double> us_of_round(SharedGroup& memory) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int repetition = -1; repetition < renewing_repetitions; ++repetition) {
+    const auto began = Clock::now();
+    for (int number = 0; number < rounds_at_once; ++number) co_await shown(memory, number);
+    const std::chrono::duration<double, std::micro> took = Clock::now() - began;
+    if (repetition >= 0) shortest = std::min(shortest, took.count() / rounds_at_once);
+  }
+  co_return shortest;
+}
+
 /// True where no two ranks are on one core at the moment: what they measured is the pace between cores.
 Task<bool> are_on_cores_of_their_own(SharedGroup& memory) {
   const int core = sched_getcpu();
@@ -124,14 +147,7 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
   if (!co_await are_on_cores_of_their_own(memory)) co_return Pace();
-  const double empty_us = co_await us_by_system(memory, 1, repetitions);
-  const double us = co_await us_by_system(memory, bytes, repetitions);
-  const double long_us = co_await us_by_system(memory, machine::beyond_caches, repetitions);
-  if (empty_us < us && us < long_us && std::isfinite(long_us)) {
-    pace.system_us = empty_us;
-    pace.system = static_cast<double>(bytes) / (us - empty_us);
-    pace.system_long = static_cast<double>(machine::beyond_caches) / (long_us - empty_us);
-  }
+  co_await measure_system(memory, bytes, repetitions, pace);
   co_return pace;
 }
 
@@ -146,14 +162,22 @@ Task<Pace> measure_pace(SharedGroup& memory) {
   co_return Pace();
 }
 
-Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy) {
+Task<Pace> measure_crowded_pace(SharedGroup& memory) {
+  Pace pace;
+  pace.round_us = co_await us_of_round(memory) / memory.size();
+  co_await measure_system(memory, near_bytes(memory), renewing_repetitions, pace);
+  co_return pace;
+}
+
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded) {
   std::vector<Pace> measured(static_cast<std::size_t>(transport.size()));
-  if (memory != nullptr && memory->size() > 1 && !policy.oversubscribed()) {
-    measured[static_cast<std::size_t>(transport.rank())] = co_await measure_pace(*memory);
+  if (memory != nullptr && memory->size() > 1) {
+    Pace& own = measured[static_cast<std::size_t>(transport.rank())];
+    own = crowded ? co_await measure_crowded_pace(*memory) : co_await measure_pace(*memory);
   }
   const Bytes table = std::as_writable_bytes(std::span(measured));
   co_await gather_records(transport, table);
-  const auto first = std::ranges::find_if(measured, &Pace::known);
+  const auto first = std::ranges::find_if(measured, [=](const Pace& pace) { return pace.measured(crowded); });
   co_return first == measured.end() ? Pace() : *first;
 }
 

@@ -7,7 +7,6 @@ namespace chorus {
 
 class SharedGroup;
 class Transport;
-struct WaitPolicy;
 
 /// How fast the ranks of a node pass data to each other through shared memory: in megabytes (10^6 bytes) a second and
 /// rank, written and read. Zero: not measured.
@@ -21,8 +20,12 @@ struct Pace {
   double system = 0;       ///< read by the system from another rank's own memory; 0 also where it forbids that
   double system_long = 0;  ///< the same of blocks that a core's own caches do not hold
   double system_us = 0;    ///< what each such reading takes besides, in microseconds
+  double round_us = 0;     ///< for each rank, of a round of all; only where a machine has more ranks than cores
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
+  /// Whether it says what can be known where a machine has more ranks than cores, or else of ranks on cores of their
+  /// own.
+  [[nodiscard]] bool measured(bool crowded) const noexcept { return crowded ? round_us > 0 : known(); }
   friend bool operator==(const Pace&, const Pace&) = default;
   /// True where plain stores are slower by far, more than two measurements of one distance differ.
   [[nodiscard]] bool far_apart() const noexcept { return streamed > 1.5 * cached; }
@@ -33,9 +36,13 @@ struct Pace {
 /// millisecond where every rank has a core. Where two stay on one core all the time, nothing is known afterwards.
 Task<Pace> measure_pace(SharedGroup& memory);
 
+/// The same where a machine has more ranks than cores: what a round takes, and what a rank reads by the system while it
+/// has a core. How fast ranks pass data to each other depends on who shares a core with whom, and stays unknown.
+Task<Pace> measure_crowded_pace(SharedGroup& memory);
+
 /// What the first node that can measure it measures: the same on every rank of `transport`, each of which calls it.
-/// `memory` is that of this rank's node, null where it has none; `policy` that of its waits.
-Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, const WaitPolicy& policy);
+/// `memory` is that of this rank's node, null where it has none; `crowded`: a machine has more ranks than cores.
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded);
 
 /// Measures it again, in less time, and tells `memory` what rank 0 has measured: as the system may move a rank, or its
 /// machine, at any time.

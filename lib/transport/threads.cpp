@@ -133,11 +133,12 @@ class ThreadPeers final : public detail::Peers {
     shared.nodes = world_->nodes;
     shared.memory = world_->shared_group(rank_, waiter, bindings_of(records, shared.nodes));
     shared.settings = world_->settings;
-    const auto known = std::ranges::find_if(records, [](const ThreadRecord& record) { return record.pace.known(); });
+    const auto known =
+        std::ranges::find_if(records, [&](const ThreadRecord& record) { return record.pace.measured(shared.crowded); });
     if (known != records.end()) {
       shared.pace = known->pace;
     } else {
-      shared.pace = co_await agree_on_pace(transport, shared.memory.get(), waiter.policy());
+      shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded);
     }
     remember_pace(shared.pace);
     shared.notes = {

@@ -106,6 +106,21 @@ TEST(MeasuredPace, IsNotRenewedByARankAlone) {
   });
 }
 
+TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
+    const Pace pace = co_await measure_crowded_pace(*transport.shared());
+    if (pace.known() || !pace.measured(true) || pace.measured(false)) throw std::logic_error("measured another thing");
+    if (!sensible(pace.round_us) || !sensible(pace.system) || !sensible(pace.system_long) || !sensible(pace.system_us))
+      throw std::logic_error("no pace was measured");
+  });
+  const Pace pace{.system = 30, .system_long = 15, .system_us = 0.5, .round_us = 0.7};
+  const LinkModel crowded = LinkModel::of(pace, true);
+  EXPECT_EQ(crowded.shared_peer_us, 0.7);
+  EXPECT_EQ(crowded.read, (Link{.latency_us = 0.5, .megabytes_per_second = 20}));
+  EXPECT_EQ(crowded.long_read_megabytes_per_second, 10);
+  EXPECT_EQ(LinkModel::of(pace).shared_peer_us, LinkModel().shared_peer_us);  // it holds for crowded ranks alone
+}
+
 TEST(MeasuredPace, IsThatOfTheModel) {
   const LinkModel built_in;
   EXPECT_EQ(LinkModel::of({}).shared, built_in.shared);

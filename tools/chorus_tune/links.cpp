@@ -197,7 +197,8 @@ void measure_reductions(const Communicator& world, LinkModel& links) {
 
 LinkModel measure_links(const Communicator& world, bench::Console& console) {
   barrier(world);  // sets the communicator up
-  LinkModel links = LinkModel::of({}, world.state().crowded());
+  const bool crowded = world.state().crowded();
+  LinkModel links = LinkModel::of(crowded ? world.state().pace() : Pace(), crowded);
   if (!world.state().crowded()) {
     console.show("shared memory");
     measure_rounds(world, links);
