@@ -6,7 +6,8 @@
 namespace chorus {
 
 /// Keeps MPI running while it lives. Made once, at the start of `main`, by programs that do not call MPI_Init
-/// themselves; where MPI is running already it does nothing.
+/// themselves; where MPI is running already it does nothing. From then on the signal SIGPIPE is ignored, if the program
+/// has not said what it does: MPI may write to a connection whose peer has died.
 ///
 /// Throws   Error{not_initialized} where MPI was finalised before: it cannot start twice.
 class CHORUS_API Environment {

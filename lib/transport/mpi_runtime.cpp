@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -352,6 +353,8 @@ Environment::Environment() {
   const int wanted = wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
   check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
   owns_mpi_ = true;
+  // By TCP it may write to the connection of a peer that has died: that is to be an error, not the end of this rank.
+  if (const auto set = std::signal(SIGPIPE, SIG_IGN); set != SIG_DFL) std::signal(SIGPIPE, set);
 }
 
 Environment::~Environment() {

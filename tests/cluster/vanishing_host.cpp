@@ -112,6 +112,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::string folder = argv[2];
   const chorus::Environment environment;
+  raise(SIGPIPE);  // as the system does where MPI writes to a closed connection: no rank dies of it
   const Communicator world = Communicator::world();
   const std::vector<Case> all = cases();
   std::vector<Communicator> comms;
