@@ -63,8 +63,10 @@ SharedGroup::~SharedGroup() {
 }
 
 void SharedGroup::set_pace(const Pace& pace) noexcept {
-  if (!pace.known() && !pace_.known()) pace_ = pace;
-  if (!pace.known() && !is_pace_old()) return;
+  if (!pace.known()) {
+    if (!pace_.known()) pace_ = pace;
+    if (!is_pace_old()) return;
+  }
   pace_lasts_to_ = begun_bytes_ + machine::pace_lasts;
   pace_call_ = calls_begun_;
   slow_puts_ = 0;

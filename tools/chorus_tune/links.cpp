@@ -199,7 +199,7 @@ LinkModel measure_links(const Communicator& world, bench::Console& console) {
   barrier(world);  // sets the communicator up
   const bool crowded = world.state().crowded();
   LinkModel links = LinkModel::of(crowded ? world.state().pace() : Pace(), crowded);
-  if (!world.state().crowded()) {
+  if (!crowded) {
     console.show("shared memory");
     measure_rounds(world, links);
     measure_paces(world, links);
