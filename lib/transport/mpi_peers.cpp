@@ -149,14 +149,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   }
   shared.native = native();
   if (native_) native_->know_hosts(has_uneven_hosts(records_));
-  const auto known =
-      std::ranges::find_if(records_, [&](const PeerRecord& record) { return record.pace.measured(shared.crowded); });
-  if (known != records_.end()) {
-    shared.pace = known->pace;
-  } else {
-    shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded);
-  }
-  remember_pace(shared.pace);
+  shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records_));
   const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
   shared.asks_for_network = spans_nodes && !shared.settings.tuning.gives_network(shared.crowded);
   const auto measured = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.network.known(); });

@@ -66,7 +66,7 @@ PeerRecord this_rank() {
   record.probe = reading_probe();
   record.binding = current_binding(this_machine());
   record.launched_here = launched_here();
-  record.pace = remembered_pace();
+  record.paces = remembered_paces();
   record.network = remembered_network();
   gethostname(record.host.data(), record.host.size() - 1);
   return record;

@@ -27,7 +27,7 @@ struct PeerRecord {
   Binding binding;
   std::int32_t launched_here = 0;  ///< ranks on this node by the launcher's word; 0: it says nothing
   std::array<char, 64> host{};
-  Pace pace;            ///< as this rank remembers it
+  KnownPaces paces;     ///< as this rank remembers them
   NetworkPace network;  ///< likewise
   SegmentAddress segment;
   std::uint64_t region = 0;        ///< offset of this rank's region in its segment

@@ -133,11 +133,16 @@ Task<bool> are_on_cores_of_their_own(SharedGroup& memory) {
 
 struct Remembered {
   std::mutex mutex;
-  Pace pace;
+  KnownPaces paces;
 };
 Remembered& remembered() noexcept {
-  static Remembered pace_of_process;
-  return pace_of_process;
+  static Remembered by_process;
+  return by_process;
+}
+
+void remember(const Pace& pace, bool crowded) noexcept {
+  const std::scoped_lock lock(remembered().mutex);
+  remembered().paces.of(crowded) = pace;
 }
 
 /// Unknown where two ranks are on one core.
@@ -169,34 +174,34 @@ Task<Pace> measure_crowded_pace(SharedGroup& memory) {
   co_return pace;
 }
 
-Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded) {
-  std::vector<Pace> measured(static_cast<std::size_t>(transport.size()));
-  if (memory != nullptr && memory->size() > 1) {
-    Pace& own = measured[static_cast<std::size_t>(transport.rank())];
-    own = crowded ? co_await measure_crowded_pace(*memory) : co_await measure_pace(*memory);
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded, std::vector<KnownPaces> remembered) {
+  std::vector<Pace> paces(remembered.size());
+  std::ranges::transform(remembered, paces.begin(), [=](const KnownPaces& known) { return known.of(crowded); });
+  const auto is_measured = [=](const Pace& pace) { return pace.measured(crowded); };
+  if (std::ranges::none_of(paces, is_measured)) {
+    if (memory != nullptr && memory->size() > 1) {
+      Pace& own = paces[static_cast<std::size_t>(transport.rank())];
+      own = crowded ? co_await measure_crowded_pace(*memory) : co_await measure_pace(*memory);
+    }
+    co_await gather_records(transport, std::as_writable_bytes(std::span(paces)));
   }
-  const Bytes table = std::as_writable_bytes(std::span(measured));
-  co_await gather_records(transport, table);
-  const auto first = std::ranges::find_if(measured, [=](const Pace& pace) { return pace.measured(crowded); });
-  co_return first == measured.end() ? Pace() : *first;
+  const auto first = std::ranges::find_if(paces, is_measured);
+  const Pace pace = first == paces.end() ? Pace() : *first;
+  remember(pace, crowded);
+  co_return pace;
 }
 
 Task<> renew_pace(SharedGroup& memory) {
   Pace pace = co_await measure_once(memory, near_bytes(memory), renewing_repetitions);
   const Round round = co_await shown(memory, pace);
   std::memcpy(&pace, memory.payload(round, 0), sizeof pace);
-  if (pace.known()) remember_pace(pace);
+  if (pace.known()) remember(pace, false);
   memory.set_pace(pace);
 }
 
-Pace remembered_pace() noexcept {
+KnownPaces remembered_paces() noexcept {
   const std::scoped_lock lock(remembered().mutex);
-  return remembered().pace;
-}
-
-void remember_pace(const Pace& pace) noexcept {
-  const std::scoped_lock lock(remembered().mutex);
-  remembered().pace = pace;
+  return remembered().paces;
 }
 
 }  // namespace chorus

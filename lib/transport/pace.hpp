@@ -3,6 +3,8 @@
 
 #include "task/task.hpp"
 
+#include <vector>
+
 namespace chorus {
 
 class SharedGroup;
@@ -40,16 +42,32 @@ Task<Pace> measure_pace(SharedGroup& memory);
 /// has a core. How fast ranks pass data to each other depends on who shares a core with whom, and stays unknown.
 Task<Pace> measure_crowded_pace(SharedGroup& memory);
 
-/// What the first node that can measure it measures: the same on every rank of `transport`, each of which calls it.
-/// `memory` is that of this rank's node, null where it has none; `crowded`: a machine has more ranks than cores.
-Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded);
+/// What a process has measured or been told, so that its next communicators need not measure again.
+struct KnownPaces {
+  Pace apart;    ///< of ranks on cores of their own
+  Pace crowded;  ///< where a machine has more ranks than cores
 
-/// Measures it again, in less time, and tells `memory` what rank 0 has measured: as the system may move a rank, or its
-/// machine, at any time.
+  [[nodiscard]] const Pace& of(bool is_crowded) const noexcept { return is_crowded ? crowded : apart; }
+  [[nodiscard]] Pace& of(bool is_crowded) noexcept { return is_crowded ? crowded : apart; }
+};
+[[nodiscard]] KnownPaces remembered_paces() noexcept;
+
+/// What each rank remembers by its record.
+template <class Record>
+std::vector<KnownPaces> paces_of(const std::vector<Record>& records) {
+  std::vector<KnownPaces> paces;
+  paces.reserve(records.size());
+  for (const Record& record : records) paces.push_back(record.paces);
+  return paces;
+}
+
+/// The pace that one of the ranks remembers, or else what the first node that can measure it measures: the same on
+/// every rank of `transport`, each of which calls it, and each remembers it. `memory` is that of this rank's node, null
+/// where it has none; `crowded`: a machine has more ranks than cores; `remembered`: by each rank.
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded, std::vector<KnownPaces> remembered);
+
+/// Measures again the pace of ranks on cores of their own, in less time, remembers it, and tells `memory` what rank 0
+/// has measured: as the system may move a rank, or its machine, at any time.
 Task<> renew_pace(SharedGroup& memory);
-
-/// What this process has measured or been told, so that its next communicators need not measure again.
-[[nodiscard]] Pace remembered_pace() noexcept;
-void remember_pace(const Pace& pace) noexcept;
 
 }  // namespace chorus

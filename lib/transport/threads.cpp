@@ -112,7 +112,7 @@ class ThreadTransport final : public Transport {
 /// What the thread of a rank tells the others when their communicator is set up.
 struct ThreadRecord {
   Binding binding;
-  Pace pace;  ///< as it remembers it
+  KnownPaces paces;  ///< as it remembers them
 };
 
 class ThreadPeers final : public detail::Peers {
@@ -123,7 +123,7 @@ class ThreadPeers final : public detail::Peers {
 
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override {
     std::vector<ThreadRecord> records(static_cast<std::size_t>(transport.size()));
-    records[static_cast<std::size_t>(rank_)] = {current_binding(this_machine()), remembered_pace()};
+    records[static_cast<std::size_t>(rank_)] = {current_binding(this_machine()), remembered_paces()};
     const Bytes table = std::as_writable_bytes(std::span(records));
     co_await gather_records(transport, table);
     const int cores = cores_available(bindings_of(records));
@@ -133,14 +133,7 @@ class ThreadPeers final : public detail::Peers {
     shared.nodes = world_->nodes;
     shared.memory = world_->shared_group(rank_, waiter, bindings_of(records, shared.nodes));
     shared.settings = world_->settings;
-    const auto known =
-        std::ranges::find_if(records, [&](const ThreadRecord& record) { return record.pace.measured(shared.crowded); });
-    if (known != records.end()) {
-      shared.pace = known->pace;
-    } else {
-      shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded);
-    }
-    remember_pace(shared.pace);
+    shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records));
     shared.notes = {
         fmt::format("the {} ranks are threads of one process, which may use {} cores", transport.size(), cores)};
     if (shared.crowded) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");

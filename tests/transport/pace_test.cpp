@@ -106,6 +106,18 @@ TEST(MeasuredPace, IsNotRenewedByARankAlone) {
   });
 }
 
+TEST(MeasuredPace, IsRememberedOfCrowdedRanksAndOfOthers) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 2}, [](Transport& transport) -> Task<> {
+    const std::vector<KnownPaces> told = {{}, {.apart = {.cached = 1, .streamed = 2}, .crowded = {.round_us = 3}}};
+    const Pace crowded = co_await agree_on_pace(transport, nullptr, true, told);
+    const Pace apart = co_await agree_on_pace(transport, nullptr, false, told);
+    if (crowded != told[1].crowded || apart != told[1].apart) throw std::logic_error("took another pace than the told");
+  });
+  const KnownPaces remembered = remembered_paces();
+  EXPECT_EQ(remembered.of(true), (Pace{.round_us = 3}));
+  EXPECT_EQ(remembered.of(false), (Pace{.cached = 1, .streamed = 2}));
+}
+
 TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
     const Pace pace = co_await measure_crowded_pace(*transport.shared());
