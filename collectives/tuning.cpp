@@ -189,8 +189,7 @@ Tuning::Measured read_measured(const Json& json, std::size_t index) {
       {"ranks", &measured.ranks}, {"nodes", &measured.nodes}, {"ranks_per_node", &measured.ranks_per_node}};
   for (const auto& [name, value] : counts) {
     if (!json.contains(name)) {
-      reject(fmt::format("\"{}\" is missing in {}: say where it was measured, or measure anew with chorus-tune", name,
-                         where));
+      reject(fmt::format("\"{}\" is missing in {}: say where it was measured", name, where));
     }
     *value = static_cast<int>(std::min(count(json, where, name, 1), max_ranks));
   }

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,16 +17,11 @@ namespace {
 /// As the message of an Error of Tuning::parse begins.
 constexpr std::string_view subject = "the tuning file";
 
-/// As what is wrong with `file` is told.
+/// What is wrong with `file` as it is told: with its name, and a remedy.
 std::string told_of(const TuningFile& file, const std::string& why) {
   if (file.path.empty() || !why.starts_with(subject)) return why;
-  std::string remedy;
-  if (file.installed) {
-    remedy = "; or remove it, or name another one by CHORUS_TUNING_FILE";
-  } else if (why.find("chorus-tune") == std::string::npos) {
-    remedy = "; name one in CHORUS_TUNING_FILE that chorus-tune has made";
-  }
-  return fmt::format("{} {}{}{}", subject, file.path, why.substr(subject.size()), remedy);
+  return fmt::format("{} {}{}; make one here with chorus-tune{}, or name another one by CHORUS_TUNING_FILE", subject,
+                     file.path, why.substr(subject.size()), file.installed ? ", remove it" : "");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Value value(const Json& object, const char* name, const Value& otherwise) {
 }  // namespace
 
 std::string difference(const Site& measured, const Site& here) {
-  constexpr const char* text = "it was measured {}, and this is {}; make one here with chorus-tune";
+  constexpr const char* text = "it was measured {}, and this is {}";
   if (!measured.mpi.empty() && !here.mpi.empty() && measured.mpi != here.mpi) {
     return fmt::format(text, "with " + measured.mpi, here.mpi);
   }

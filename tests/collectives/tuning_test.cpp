@@ -171,9 +171,9 @@ std::string refusal(const std::string& text, const Site& here) {
 
 TEST(Tunings, RefuseAFileOfAnotherMachineOrMpi) {
   EXPECT_EQ(refusal(machine, {"MPI 1", "a processor", 8}), "");
-  EXPECT_EQ(
-      refusal(machine, {"MPI 2", "a processor", 8}),
-      "the tuning file /a is not used: it was measured with MPI 1, and this is MPI 2; make one here with chorus-tune");
+  EXPECT_EQ(refusal(machine, {"MPI 2", "a processor", 8}),
+            "the tuning file /a is not used: it was measured with MPI 1, and this is MPI 2; make one here with "
+            "chorus-tune, or name another one by CHORUS_TUNING_FILE");
   EXPECT_THAT(refusal(machine, {"MPI 1", "another one", 8}), HasSubstr("measured on a processor, and this is another"));
   EXPECT_THAT(refusal(machine, {"MPI 1", "a processor", 9}), HasSubstr("machines of 8 cores, and this is one of 9;"));
 }
@@ -184,8 +184,9 @@ TEST(Tunings, CompareNothingThatIsNotKnown) {
 }
 
 TEST(Tunings, NameTheFileThatIsBroken) {
-  EXPECT_THAT(refusal("{", {}), AllOf(StartsWith("the tuning file /a is not used: parse error at line 1, column 2"),
-                                      EndsWith("; name one in CHORUS_TUNING_FILE that chorus-tune has made")));
+  EXPECT_THAT(refusal("{", {}),
+              AllOf(StartsWith("the tuning file /a is not used: parse error at line 1, column 2"),
+                    EndsWith("; make one here with chorus-tune, or name another one by CHORUS_TUNING_FILE")));
 }
 
 TEST(Tunings, GoOnWithoutTheFileOfAnInstallationAndWarn) {
@@ -193,7 +194,7 @@ TEST(Tunings, GoOnWithoutTheFileOfAnInstallationAndWarn) {
     const Tunings tunings({.path = "/a", .text = text, .installed = true, .here = {"MPI 2", "", 0}}, no_pace,
                           no_network, true);
     EXPECT_THAT(tunings.warning(), StartsWith("the tuning file /a is not used: "));
-    EXPECT_THAT(tunings.warning(), HasSubstr("; or remove it, or name another one by CHORUS_TUNING_FILE"));
+    EXPECT_THAT(tunings.warning(), HasSubstr("chorus-tune, remove it, or name another one by CHORUS_TUNING_FILE"));
     EXPECT_EQ(tunings.of({}).links.task_us, LinkModel().task_us);
   }
 }
@@ -285,7 +286,7 @@ TEST(Tuning, RejectsMeasurementsThatAreNone) {
   const auto with = [](const std::string& rest) {
     return of_measured(std::string(row) + R"(, {"collective": "bcast")" + rest + "}");
   };
-  const std::string anew = ": say where it was measured, or measure anew with chorus-tune";
+  const std::string anew = ": say where it was measured";
   EXPECT_EQ(rejection(of_measured("7")), "\"measured\"[0] must be an object");
   EXPECT_EQ(rejection(of_measured("{}")), "\"collective\" is missing in \"measured\"[0]");
   EXPECT_EQ(rejection(of_measured(R"({"collective": 7})")), "\"collective\" in \"measured\"[0] must be a text");
