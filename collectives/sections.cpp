@@ -2,6 +2,7 @@
 #include "sections.hpp"
 
 #include "base/names.hpp"
+#include "link_model.hpp"
 #include "one_round.hpp"
 #include "section_messages.hpp"
 
@@ -45,8 +46,13 @@ double passed_bytes(const Problem& problem) {
 }
 
 /// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
-/// sooner by one copy than by two.
-constexpr std::size_t longest_shown(std::size_t slot_bytes) { return slot_bytes / 2; }
+/// sooner by one copy than by two, although the giver has to be told.
+std::size_t longest_shown(std::size_t slot_bytes, const LinkModel& links) {
+  const double gained_us = 2 / links.shared.megabytes_per_second - 1 / links.read.megabytes_per_second;  // a byte
+  const double longest = (links.read.latency_us + links.node.latency_us) / gained_us;
+  const std::size_t most = slot_bytes / 2;
+  return gained_us > 0 && longest < static_cast<double>(most) ? static_cast<std::size_t>(longest) : most;
+}
 
 /// True where a rank gives all others the same section, or there is but one other.
 bool gives_one_section(const Call& call, int ranks) {
@@ -172,14 +178,20 @@ class Passage {
     return copied;
   }
 
+  /// The longest section that this rank shows in its slot.
+  [[nodiscard]] std::size_t longest_shown() const {
+    const Pace& pace = memory_.pace();
+    const std::size_t slot = memory_.slot_bytes();
+    return memory_.reads() ? chorus::longest_shown(slot, LinkModel::of(pace, !pace.known())) : slot;
+  }
+
   /// Shows the section for `peer` at `end` or behind; returns the end of it.
   std::size_t show(Round round, int peer, std::size_t end) {
     const Section& section = arguments_.in_sections[index(peer)];
     Entry entry{.begin = end, .bytes = section.bytes};
     if (end < payload_bytes && section.bytes > payload_bytes - end) entry.begin = payload_bytes;
     const std::size_t left = payload_bytes + memory_.slot_bytes() - entry.begin;
-    const std::size_t most = memory_.reads() ? std::min(left, longest_shown(memory_.slot_bytes())) : left;
-    if (entry.begin >= payload_bytes && section.bytes > most) {
+    if (entry.begin >= payload_bytes && section.bytes > std::min(left, longest_shown())) {
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
       entry.begin = Entry::by_message;
@@ -247,7 +259,8 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
 Traffic memory_traffic(const Problem& problem) {
   const double bytes = passed_bytes(problem);
   const double peers = problem.ranks - 1.0;
-  if (problem.single_copy && bytes / problem.ranks > static_cast<double>(longest_shown(problem.slot_bytes))) {
+  if (problem.single_copy &&
+      bytes / problem.ranks > static_cast<double>(longest_shown(problem.slot_bytes, links_of(problem)))) {
     return {.shared = {.messages = 1, .bytes = 0, .reduced = 0},
             .messages = {.messages = peers, .bytes = peers, .reduced = 0},
             .waited = {},
