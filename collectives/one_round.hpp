@@ -75,7 +75,7 @@ void write_for_others(SharedGroup& memory, Round round, const Arguments& argumen
 enum class Awaited { everybody, all_givers, givers_before, giving_root, nobody };
 
 /// A collective of one round in shared memory, as a coroutine and without one, whole and in halves. `Place` is InLine,
-/// InCell or InSlot; `Steps` has
+/// InCellOf or InSlot; `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
 ///   awaited(memory, a)        whose arrival this rank needs
 ///   read(memory, round, a)    makes the result of what has arrived
@@ -194,7 +194,8 @@ struct OneRoundAhead {
   static auto where_it_fits(const Transport& transport, const Arguments& arguments, What what) {
     const std::size_t bytes = bytes_in_place(holds, arguments.call, transport.size());
     if (bytes <= short_cells.bytes) return what(In<InCellOf<short_cells>>());
-    if (bytes <= long_cells.bytes) return what(In<InCellOf<long_cells>>());
+    const bool in_long_cell = bytes <= long_cells.bytes && has_long_cells(transport.shared()->slot_bytes());
+    if (in_long_cell) return what(In<InCellOf<long_cells>>());
     return what(In<InSlot>());
   }
 };

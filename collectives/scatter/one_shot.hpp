@@ -19,15 +19,8 @@ struct Steps {
   static bool is_root(const SharedGroup& memory, const Arguments& arguments) {
     return memory.rank() == arguments.call.root;
   }
-  static std::size_t offset(const Arguments& arguments, int rank) {
-    return static_cast<std::size_t>(rank) * arguments.call.bytes();
-  }
   static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
-    if (!is_root(memory, arguments)) return;
-    const std::size_t own = offset(arguments, memory.rank());
-    const std::size_t behind = offset(arguments, memory.rank() + 1);
-    Place::write(memory, round, arguments.in, own);
-    Place::write(memory, round, arguments.in + behind, offset(arguments, memory.size()) - behind, behind);
+    if (is_root(memory, arguments)) write_for_others<Place>(memory, round, arguments);
   }
   static Awaited awaited(const SharedGroup& memory, const Arguments& arguments) {
     return is_root(memory, arguments) ? Awaited::nobody : Awaited::giving_root;
@@ -35,7 +28,8 @@ struct Steps {
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     if (is_root(memory, arguments) && arguments.in == arguments.out) return;
     const std::byte* blocks = is_root(memory, arguments) ? arguments.in : Place::of(memory, round, arguments.call.root);
-    copy_unless_same(arguments.out, blocks + offset(arguments, memory.rank()), arguments.call.bytes());
+    const std::size_t block = arguments.call.bytes();
+    copy_unless_same(arguments.out, blocks + static_cast<std::size_t>(memory.rank()) * block, block);
   }
 };
 

@@ -245,7 +245,7 @@ Error CommunicatorState::mismatch(const Call& call) const {
            std::ranges::any_of(calls, [&](const auto& call) { return call.second != calls.begin()->second; });
   };
   // It may have been an earlier call, in which nobody had to wait.
-  std::uint64_t first = number > call_records ? number - call_records : 1;
+  std::uint64_t first = number > call_records ? number - call_records + 1 : 1;
   while (first < number && !differ(calls_of_node(first))) ++first;
   number = first;
   return {ErrorCode::mismatch,

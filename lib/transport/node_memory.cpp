@@ -100,7 +100,7 @@ std::string refusal_of(const std::vector<PeerRecord>& records, std::size_t bytes
       "rank {} on host {} cannot make a file of {} bytes in {}, where {} are free: {}; {}", first - records.begin(),
       first->host.data(), bytes, Segment::folder, first->room_for_one, std::strerror(first->no_segment),
       full ? "each rank of a node needs as many: enlarge it (docker run --shm-size=1g, or as root mount -o "
-             "remount,size=1g /dev/shm), or set CHORUS_SLOT_BYTES=32k"
+             "remount,size=1g /dev/shm), or set CHORUS_SLOT_BYTES=8k"
            : "let the program write there (as root: mount -t tmpfs -o mode=1777,size=1g tmpfs /dev/shm)");
 }
 

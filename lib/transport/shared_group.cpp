@@ -17,12 +17,21 @@ namespace chorus {
 namespace {
 
 constexpr int slow_puts_to_doubt = 3;  // one may have been interrupted
-constexpr std::uint64_t calls_between_doubts = 256;
 
 /// How far the round in `word` lies past `round`, modulo 2^24; ranks are never nearly as far apart.
 std::int32_t rounds_past(std::uint64_t word, Round round) noexcept {
   const auto upper = static_cast<std::uint32_t>(word >> 40U) << 8U;
   return static_cast<std::int32_t>(upper - (static_cast<std::uint32_t>(round) << 8U)) >> 8;
+}
+
+/// None while its rank writes it, or where it has not been written.
+std::optional<SharedGroup::Recorded> contents_of(const CallRecord& record) noexcept {
+  SharedGroup::Recorded read{.number = record.number.load(std::memory_order_acquire), .call = {}};
+  read.call = unpacked({.kind = record.kind.load(std::memory_order_acquire),
+                        .count = record.count.load(std::memory_order_acquire),
+                        .numbers = record.numbers.load(std::memory_order_acquire)});
+  if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) return std::nullopt;
+  return read;
 }
 
 }  // namespace
@@ -77,8 +86,8 @@ void SharedGroup::set_pace(const Pace& pace) noexcept {
 }
 
 /// Plain stores that take longer than streamed ones and who reads these together: the ranks were moved apart. All ranks
-/// hear of it before they come to the call that is named: every call has a round, and who is to open one waits for what
-/// this rank does next where it is `line_slots` ahead.
+/// hear of it before they come to the call that is named: every call has a round, and who has opened one has seen this
+/// rank arrive at that `line_slots` - 1 before it.
 void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = Clock::now();
@@ -89,7 +98,7 @@ void SharedGroup::put_timed(std::byte* place, const std::byte* data, std::size_t
   std::atomic<std::uint64_t>& ends = page(rank()).pace_ends;
   if (slow_puts_ < slow_puts_to_doubt || ends.load(std::memory_order_relaxed) > pace_call_) return;
   const std::uint64_t heard_by = calls_begun_ + line_slots + 1;
-  ends.store(std::max(heard_by, pace_call_ + calls_between_doubts), std::memory_order_release);
+  ends.store(heard_by, std::memory_order_release);
 }
 
 bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
@@ -213,14 +222,15 @@ std::string SharedGroup::Arrival::what() const {
 }
 
 std::optional<SharedGroup::Recorded> SharedGroup::recorded(int rank, std::uint64_t number) const noexcept {
+  const std::array<CallRecord, call_records>& records = page(rank).calls;
+  if (number != 0) {
+    const std::optional<Recorded> found = contents_of(records[number % call_records]);
+    return found && found->number == number ? found : std::nullopt;
+  }
   std::optional<Recorded> latest;
-  for (const CallRecord& record : page(rank).calls) {
-    Recorded read{.number = record.number.load(std::memory_order_acquire), .call = {}};
-    read.call = unpacked({.kind = record.kind.load(std::memory_order_acquire),
-                          .count = record.count.load(std::memory_order_acquire),
-                          .numbers = record.numbers.load(std::memory_order_acquire)});
-    if (read.number == 0 || record.number.load(std::memory_order_acquire) != read.number) continue;
-    if (number == 0 ? !latest || latest->number < read.number : read.number == number) latest = read;
+  for (const CallRecord& record : records) {
+    const std::optional<Recorded> found = contents_of(record);
+    if (found && (!latest || latest->number < found->number)) latest = found;
   }
   return latest;
 }

@@ -50,7 +50,7 @@ class SharedGroup {
   /// Where this rank stands among others, and what their memory is.
   struct Members {
     int rank = 0;                         ///< this rank within the node
-    std::vector<std::byte*> regions;      ///< per rank: control page, then data slots; zeroed before first use
+    std::vector<std::byte*> regions;      ///< per rank: shared_region.hpp; zeroed before first use
     std::vector<int> communicator_ranks;  ///< per rank: its rank in the communicator, for messages
     std::size_t slot_bytes = 0;           ///< length of one data slot; a multiple of 64
     bool direct = false;                  ///< true where pointers of one rank are valid in the others (threads)
@@ -129,7 +129,7 @@ class SharedGroup {
   [[nodiscard]] const std::byte* payload(Round round, int peer) const noexcept { return line(peer, round).payload; }
   /// The data slot of `peer` for `round`: written by `peer` before it arrives, read by others after.
   [[nodiscard]] std::byte* slot(Round round, int peer) const noexcept {
-    return members_.regions[static_cast<std::size_t>(peer)] + long_cells.end() +
+    return members_.regions[static_cast<std::size_t>(peer)] + slots_begin(members_.slot_bytes) +
            round % data_slots * slot_stride(members_.slot_bytes);
   }
   /// The same of `cells`.
@@ -172,7 +172,7 @@ class SharedGroup {
   /// What it has noted, by rank.
   [[nodiscard]] std::span<const std::uint64_t> bytes_read() const noexcept { return bytes_read_; }
 
-  /// Copies `bytes` from `data` to `place` in a slot of this rank, in the faster way.
+  /// Copies `bytes` from `data` to `place` in a slot or a cell of this rank, in the faster way.
   void put(std::byte* place, const std::byte* data, std::size_t bytes) {
     if (bytes < machine::streaming_from) return kernels::copy(place, data, bytes, kernels::Store::cached);
     if (way_ == kernels::Store::cached && ++puts_ % puts_to_time == 0) return put_timed(place, data, bytes);

@@ -43,7 +43,7 @@ struct CallRecord {
 };
 inline constexpr int call_records = line_slots;  // as many calls may one rank be ahead of another
 
-/// What one rank writes and the others of its node read; the data slots follow it.
+/// What one rank writes and the others of its node read; its cells and its data slots follow it.
 struct ControlPage {
   alignas(128) Bell bell;
   alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
@@ -60,8 +60,8 @@ struct ControlPage {
 inline constexpr std::size_t control_bytes = 49152;
 static_assert(sizeof(ControlPage) <= control_bytes);
 
-/// From one data slot to the next: no multiple of a page nor a power of two, so that the beginnings of all slots fit
-/// into each cache together.
+/// From one data slot to the next: where slots are a power of two long it is none, nor a multiple of a page, so that
+/// the beginnings of all slots fit into each cache together.
 constexpr std::size_t slot_stride(std::size_t slot_bytes) noexcept { return slot_bytes + slot_bytes / 512 * 64 + 1024; }
 
 /// Places for short data, of which there are more than slots, so that who waits for nobody may go on for long.
@@ -76,9 +76,15 @@ struct Cells {
 inline constexpr Cells short_cells{.count = 256, .bytes = 1024, .stride = 1024, .begin = control_bytes};
 inline constexpr Cells long_cells{.count = 32, .bytes = 16384, .stride = 17408, .begin = short_cells.end()};
 
+/// Where slots are short, so that a rank takes little memory, there are no cells that are longer.
+constexpr bool has_long_cells(std::size_t slot_bytes) noexcept { return slot_bytes > long_cells.bytes; }
+/// Where the first data slot lies in the region.
+constexpr std::size_t slots_begin(std::size_t slot_bytes) noexcept {
+  return has_long_cells(slot_bytes) ? long_cells.end() : short_cells.end();
+}
 /// Length of a rank's region: the control page, the cells and the data slots.
 constexpr std::size_t region_bytes(std::size_t slot_bytes) noexcept {
-  return long_cells.end() + data_slots * slot_stride(slot_bytes);
+  return slots_begin(slot_bytes) + data_slots * slot_stride(slot_bytes);
 }
 
 }  // namespace chorus
