@@ -354,7 +354,10 @@ Environment::Environment() {
   check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
   owns_mpi_ = true;
   // By TCP it may write to the connection of a peer that has died: that is to be an error, not the end of this rank.
-  if (const auto set = std::signal(SIGPIPE, SIG_IGN); set != SIG_DFL) std::signal(SIGPIPE, set);
+  struct sigaction set {};
+  const bool is_set =
+      sigaction(SIGPIPE, nullptr, &set) != 0 || (set.sa_flags & SA_SIGINFO) != 0 || set.sa_handler != SIG_DFL;
+  if (!is_set) std::signal(SIGPIPE, SIG_IGN);
 }
 
 Environment::~Environment() {

@@ -31,6 +31,7 @@ constexpr int attempts = 8;  // while the system moves ranks that are not bound 
 /// Shows every rank what the others give here: the round in whose payloads it lies.
 template <class T>
 Task<Round> shown(SharedGroup& memory, const T& value) {
+  static_assert(sizeof value <= payload_bytes);
   const Round round = co_await memory.open(line_slots);
   std::memcpy(memory.payload(round), &value, sizeof value);
   memory.arrive(round);
@@ -96,8 +97,9 @@ Task<double> us_by_system(SharedGroup& memory, std::size_t bytes, int repetition
   co_return works ? shortest : never;
 }
 
-/// Measures into `pace` what the system reads, in blocks of so many bytes and in long ones.
-Task<> measure_system(SharedGroup& memory, std::size_t bytes, int repetitions, Pace& pace) {
+/// Measures into `pace` what the system reads, in blocks that a core's own caches hold and in long ones.
+Task<> measure_system(SharedGroup& memory, int repetitions, Pace& pace) {
+  constexpr std::size_t bytes = machine::pace_renewed_by;
   const double empty_us = co_await us_by_system(memory, 1, repetitions);
   const double us = co_await us_by_system(memory, bytes, repetitions);
   const double long_us = co_await us_by_system(memory, machine::beyond_caches, repetitions);
@@ -152,7 +154,7 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
   if (!co_await are_on_cores_of_their_own(memory)) co_return Pace();
-  co_await measure_system(memory, bytes, repetitions, pace);
+  co_await measure_system(memory, repetitions, pace);
   co_return pace;
 }
 
@@ -170,13 +172,13 @@ Task<Pace> measure_pace(SharedGroup& memory) {
 Task<Pace> measure_crowded_pace(SharedGroup& memory) {
   Pace pace;
   pace.round_us = co_await us_of_round(memory) / memory.size();
-  co_await measure_system(memory, near_bytes(memory), renewing_repetitions, pace);
+  co_await measure_system(memory, renewing_repetitions, pace);
   co_return pace;
 }
 
-Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded, std::vector<KnownPaces> remembered) {
-  std::vector<Pace> paces(remembered.size());
-  std::ranges::transform(remembered, paces.begin(), [=](const KnownPaces& known) { return known.of(crowded); });
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded, std::vector<KnownPaces> known) {
+  std::vector<Pace> paces(known.size());
+  std::ranges::transform(known, paces.begin(), [=](const KnownPaces& of_rank) { return of_rank.of(crowded); });
   const auto is_measured = [=](const Pace& pace) { return pace.measured(crowded); };
   if (std::ranges::none_of(paces, is_measured)) {
     if (memory != nullptr && memory->size() > 1) {

@@ -63,8 +63,8 @@ std::vector<KnownPaces> paces_of(const std::vector<Record>& records) {
 
 /// The pace that one of the ranks remembers, or else what the first node that can measure it measures: the same on
 /// every rank of `transport`, each of which calls it, and each remembers it. `memory` is that of this rank's node, null
-/// where it has none; `crowded`: a machine has more ranks than cores; `remembered`: by each rank.
-Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded, std::vector<KnownPaces> remembered);
+/// where it has none; `crowded`: a machine has more ranks than cores; `known`: to each rank.
+Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded, std::vector<KnownPaces> known);
 
 /// Measures again the pace of ranks on cores of their own, in less time, remembers it, and tells `memory` what rank 0
 /// has measured: as the system may move a rank, or its machine, at any time.
