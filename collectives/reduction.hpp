@@ -71,4 +71,10 @@ inline void copy_unless_same(std::byte* out, const std::byte* in, std::size_t by
   if (out != in && bytes > 0) kernels::copy(out, in, bytes, kernels::Store::cached);
 }
 
+/// What it takes to copy the own block of `call` so, as bytes written into shared memory: half where it stays in the
+/// caches of a core.
+[[nodiscard]] inline double kept_bytes(const Call& call) noexcept {
+  return (call.bytes() < machine::long_block ? 0.5 : 1) * static_cast<double>(call.bytes());
+}
+
 }  // namespace chorus

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "algorithm.hpp"
-#include "base/machine.hpp"
 #include "reduction.hpp"
 #include "transport/shared_group.hpp"
 
@@ -92,13 +91,11 @@ struct SingleCopy {
   }
 };
 
-/// What the busiest rank does in such a collective, where it reads and keeps so many blocks. To keep one that stays in
-/// the caches of its core takes half of what it takes to write as much into shared memory.
+/// What the busiest rank does in such a collective, where it reads and keeps so many blocks.
 [[nodiscard]] inline Traffic single_copy_traffic(const Problem& problem, int read, int kept) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double reads = problem.ranks == 1 ? 0 : read;
-  const double part_written = problem.call.bytes() < machine::long_block ? 0.5 : 1;
-  return {.shared = {.messages = 2, .bytes = part_written * kept * bytes},
+  return {.shared = {.messages = 2, .bytes = kept * kept_bytes(problem.call)},
           .messages = {},
           .waited = {},
           .read = {.messages = reads, .bytes = reads * bytes, .reduced = 0}};

@@ -28,7 +28,8 @@ Traffic traffic(const Problem& problem) {
   const double part = static_cast<double>(part_of(problem.slot_bytes, problem.ranks));
   const double rounds = std::max(1.0, std::ceil(bytes / part));
   const double others = problem.ranks - 1;
-  return {.shared = {.messages = rounds, .bytes = bytes * others + std::min(bytes, part), .reduced = 0},
+  const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
+  return {.shared = {.messages = rounds, .bytes = bytes * others + kept + std::min(bytes, part), .reduced = 0},
           .messages = {},
           .arrivals = rounds};  // the root's
 }
