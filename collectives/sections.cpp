@@ -178,11 +178,15 @@ class Passage {
     return copied;
   }
 
-  /// The longest section that this rank shows in its slot.
-  [[nodiscard]] std::size_t longest_shown() const {
-    const Pace& pace = memory_.pace();
-    const std::size_t slot = memory_.slot_bytes();
-    return memory_.reads() ? chorus::longest_shown(slot, LinkModel::of(pace, !pace.known())) : slot;
+  /// The longest section that this rank shows in its slot; worked out for the first that does not fit into its line.
+  /// A pace that is not known is that of crowded ranks.
+  [[nodiscard]] std::size_t longest_in_slot() {
+    if (!longest_in_slot_) {
+      const Pace& pace = memory_.pace();
+      const std::size_t slot = memory_.slot_bytes();
+      longest_in_slot_ = memory_.reads() ? longest_shown(slot, LinkModel::of(pace, !pace.known())) : slot;
+    }
+    return *longest_in_slot_;
   }
 
   /// Shows the section for `peer` at `end` or behind; returns the end of it.
@@ -191,7 +195,7 @@ class Passage {
     Entry entry{.begin = end, .bytes = section.bytes};
     if (end < payload_bytes && section.bytes > payload_bytes - end) entry.begin = payload_bytes;
     const std::size_t left = payload_bytes + memory_.slot_bytes() - entry.begin;
-    if (entry.begin >= payload_bytes && section.bytes > std::min(left, longest_shown())) {
+    if (entry.begin >= payload_bytes && section.bytes > std::min(left, longest_in_slot())) {
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
       entry.begin = Entry::by_message;
@@ -215,6 +219,7 @@ class Passage {
   std::size_t table_bytes_;
   std::size_t table_;  // where it begins
   bool whole_ = true;
+  std::optional<std::size_t> longest_in_slot_;
   std::optional<InputCopy> copy_;  // of the input, where it is overwritten before it is read
 };
 

@@ -103,11 +103,12 @@ struct SingleCopy {
 
 /// The row of `Steps`, with `other` as above.
 template <class Steps, const Algorithm& other>
-[[nodiscard]] constexpr Algorithm single_copy(std::string_view summary, Traffic (*traffic)(const Problem&)) {
+[[nodiscard]] constexpr Algorithm single_copy(std::string_view summary, Traffic (*traffic)(const Problem&),
+                                              bool (*applies)(const Problem&) = SingleCopy<Steps, other>::applies) {
   return {.name = "single_copy",
           .summary = summary,
           .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
-          .applies = SingleCopy<Steps, other>::applies,
+          .applies = applies,
           .traffic = traffic,
           .run = SingleCopy<Steps, other>::run,
           .arrives = true};

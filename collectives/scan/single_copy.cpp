@@ -70,22 +70,16 @@ class Steps : public SingleCopySteps {
   Scratch copy_;
 };
 
-using OfTwo = SingleCopy<Steps, scan_shared::algorithm>;
-
 bool applies(const Problem& problem) {
-  return problem.ranks == 2 && problem.call.bytes() < machine::beyond_caches && OfTwo::applies(problem);
-}
-
-constexpr Algorithm of_two() {
-  Algorithm row = single_copy<Steps, scan_shared::algorithm>(
-      "the second of two ranks copies from the memory of the first: medium data of two ranks in a node", traffic);
-  row.applies = applies;
-  return row;
+  return problem.ranks == 2 && problem.call.bytes() < machine::beyond_caches &&
+         SingleCopy<Steps, scan_shared::algorithm>::applies(problem);
 }
 
 }  // namespace
 
 extern const Algorithm algorithm;
-constexpr Algorithm algorithm = of_two();
+constexpr Algorithm algorithm = single_copy<Steps, scan_shared::algorithm>(
+    "the second of two ranks copies from the memory of the first: medium data of two ranks in a node", traffic,
+    applies);
 
 }  // namespace chorus::scan_single_copy

@@ -286,19 +286,20 @@ TEST(Tuning, RejectsMeasurementsThatAreNone) {
   const auto with = [](const std::string& rest) {
     return of_measured(std::string(row) + R"(, {"collective": "bcast")" + rest + "}");
   };
-  const std::string anew = ": say where it was measured";
+  const std::string remedy = ": say where it was measured";
   EXPECT_EQ(rejection(of_measured("7")), "\"measured\"[0] must be an object");
   EXPECT_EQ(rejection(of_measured("{}")), "\"collective\" is missing in \"measured\"[0]");
   EXPECT_EQ(rejection(of_measured(R"({"collective": 7})")), "\"collective\" in \"measured\"[0] must be a text");
   EXPECT_EQ(rejection(with("")), "\"algorithm\" is missing in \"measured\"[1]");
-  EXPECT_EQ(rejection(with(R"(, "algorithm": "line")")), "\"ranks\" is missing in \"measured\"[1]" + anew);
+  EXPECT_EQ(rejection(with(R"(, "algorithm": "line")")), "\"ranks\" is missing in \"measured\"[1]" + remedy);
   for (const std::string ranks : {"0", "-2", "2.5", "\"2\"", "null"}) {
     EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": )" + ranks)),
               "\"ranks\" in \"measured\"[1] must be a whole number, 1 or more");
   }
-  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2)")), "\"nodes\" is missing in \"measured\"[1]" + anew);
+  EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2)")),
+            "\"nodes\" is missing in \"measured\"[1]" + remedy);
   EXPECT_EQ(rejection(with(R"(, "algorithm": "line", "ranks": 2, "nodes": 1)")),
-            "\"ranks_per_node\" is missing in \"measured\"[1]" + anew);
+            "\"ranks_per_node\" is missing in \"measured\"[1]" + remedy);
   const std::string here = R"(, "algorithm": "line", "ranks": 2, "nodes": 1, "ranks_per_node": 2)";
   EXPECT_EQ(rejection(with(here)), "\"bytes\" is missing in \"measured\"[1]");
   for (const std::string bytes : {"-8", "8.5", "\"8\"", "1e30"}) {
