@@ -8,7 +8,7 @@
 #include "device/nccl_types.hpp"
 #include "device/sections_of.hpp"
 #include "device/stream_scratch.hpp"
-#include "device/watch.hpp"
+#include "task/watch.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
 

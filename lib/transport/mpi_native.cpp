@@ -325,6 +325,7 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
 }
 
 bool MpiNative::test(std::uint64_t& ticket) {
+  const MpiCaller::Call in_mpi(caller_);
   MPI_Request request = MPI_REQUEST_NULL;
   std::memcpy(&request, &ticket, sizeof request);
   int done = 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "transport/mpi_caller.hpp"
 #include "transport/native.hpp"
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,6 +26,8 @@ class MpiNative final : public Native {
   void run(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] std::uint64_t start(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] bool test(std::uint64_t& ticket) override;
+  /// The process ends where MPI does not come back from such a call for much longer than `limit`.
+  void watch(std::chrono::nanoseconds limit) { caller_.watch(limit); }
   /// False where a call that was started is not complete, maybe for ever.
   [[nodiscard]] bool idle() const noexcept { return under_way_ == 0; }
 
@@ -56,6 +60,7 @@ class MpiNative final : public Native {
   static void copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths);
 
   MPI_Comm comm_;
+  MpiCaller caller_;
   int under_way_ = 0;
   bool uneven_hosts_ = false;
   std::map<std::uint64_t, Lengths> started_;  // MPI reads them until the call is complete

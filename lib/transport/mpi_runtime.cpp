@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi_runtime.hpp"
 
+#include "transport/mpi_caller.hpp"
 #include "transport/mpi_endpoints.hpp"
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_native.hpp"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -40,27 +40,19 @@ constexpr auto farewell_limit = 200ms;
 std::atomic<bool> peer_lost{false};
 std::atomic<bool> peer_late{false};
 
-bool mpi_runs() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  return initialized != 0 && finalized == 0;
-}
-
-/// A wrong value is refused where the other settings are read.
-bool wants_progress_thread() {
-  const char* const wish = std::getenv("CHORUS_PROGRESS_THREAD");
-  return wish != nullptr && std::string_view(wish) == "1";
-}
-
 /// Whether all ranks of MPI come to this.
 bool all_come_within(std::chrono::seconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   MPI_Request request = MPI_REQUEST_NULL;
   int come = 0;
   if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
-  while (MPI_Test(&request, &come, MPI_STATUS_IGNORE) == MPI_SUCCESS && come == 0) {
+  MpiCaller caller;
+  caller.watch(limit);
+  const auto fails = [&] {
+    const MpiCaller::Call call(caller);
+    return MPI_Test(&request, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  };
+  while (!fails() && come == 0) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(1ms);
   }
@@ -111,7 +103,7 @@ MpiChannel::MpiChannel(MPI_Comm comm, Name name) : name_(name) {
 }
 
 MpiChannel::~MpiChannel() {
-  if (mpi_runs()) MPI_Group_free(&group_);
+  if (MpiRuntime::runs()) MPI_Group_free(&group_);
 }
 
 std::vector<int> MpiChannel::ranks_of(MPI_Group group) const {
@@ -189,8 +181,21 @@ bool MpiChannel::has_all_farewells() {
   return farewells_.empty();
 }
 
+bool MpiRuntime::runs() noexcept {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+bool MpiRuntime::wants_progress_thread() noexcept {
+  const char* const wish = std::getenv("CHORUS_PROGRESS_THREAD");
+  return wish != nullptr && std::string_view(wish) == "1";
+}
+
 bool MpiRuntime::may_be_called_here() noexcept {
-  if (!mpi_runs()) return false;
+  if (!runs()) return false;
   int level = MPI_THREAD_SINGLE;
   int is_main = 0;
   MPI_Query_thread(&level);
@@ -199,7 +204,7 @@ bool MpiRuntime::may_be_called_here() noexcept {
 }
 
 MpiRuntime& MpiRuntime::get(const char* function) {
-  if (!mpi_runs()) {
+  if (!runs()) {
     throw Error(ErrorCode::not_initialized, fmt::format("{}: {}", function, not_running));
   }
   return runtime_of_this_rank();
@@ -338,58 +343,6 @@ Communicator from_mpi(MPI_Comm comm) {
                             comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : "an intercommunicator"));
   }
   return Communicator(runtime.make(comm));
-}
-
-Environment::Environment() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (finalized != 0) {
-    throw Error(ErrorCode::not_initialized, "Environment: MPI was finalised before and cannot be started again");
-  }
-  if (initialized != 0) return;
-  int provided = 0;
-  const int wanted = wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
-  owns_mpi_ = true;
-  // By TCP it may write to the connection of a peer that has died: that is to be an error, not the end of this rank.
-  struct sigaction set {};
-  const bool is_set =
-      sigaction(SIGPIPE, nullptr, &set) != 0 || (set.sa_flags & SA_SIGINFO) != 0 || set.sa_handler != SIG_DFL;
-  if (!is_set) std::signal(SIGPIPE, SIG_IGN);
-}
-
-Environment::~Environment() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!owns_mpi_ || finalized != 0) return;
-  if (std::uncaught_exceptions() > 0) {  // MPI_Finalize would wait for ranks that wait for this one
-    fmt::print(stderr,
-               "chorus: an exception leaves the scope of chorus::Environment; aborting the job. Catch it inside "
-               "that scope to see what it says.\n");
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  if (MpiRuntime::has_lost_peer()) {
-    fmt::print(stderr,
-               "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for a lost rank\n",
-               world_rank());
-    MpiRuntime::get("Environment").shut_down();
-    return;
-  }
-  MPI_Finalize();
-}
-
-int Environment::world_size() noexcept {
-  int size = 1;
-  if (mpi_runs()) MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
-int Environment::world_rank() noexcept {
-  int rank = 0;
-  if (mpi_runs()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
 }
 
 }  // namespace chorus

@@ -91,6 +91,10 @@ class MpiRuntime {
   static void note_late_peer() noexcept;
   /// True where a peer was lost, or was late and does not come to this, either: collective over those who know of it.
   [[nodiscard]] static bool has_lost_peer();
+  /// Between MPI_Init and MPI_Finalize.
+  [[nodiscard]] static bool runs() noexcept;
+  /// By CHORUS_PROGRESS_THREAD; a wrong value is refused where the other settings are read.
+  [[nodiscard]] static bool wants_progress_thread() noexcept;
   /// False where MPI does not run, or lets only another thread call it.
   [[nodiscard]] static bool may_be_called_here() noexcept;
   [[nodiscard]] Farewells& farewells() noexcept { return farewells_; }

@@ -77,6 +77,7 @@ SegmentedExchange::Message MpiTransport::to_cut(const std::byte* data, std::size
 }
 
 Exchange MpiTransport::start(const Envelope& envelope) {
+  const MpiCaller::Call call(caller_);
   const auto out = to_cut(envelope.outgoing.data(), envelope.outgoing.size(), envelope.destination);
   const auto in = to_cut(envelope.incoming.data(), envelope.incoming.size(), envelope.source);
   if (out.bytes == 0 && in.bytes == 0) return {*this, envelope, start_whole(envelope)};
@@ -139,6 +140,7 @@ bool MpiTransport::test_segments(Exchange& exchange) {
 }
 
 bool MpiTransport::test(Exchange& exchange) {
+  const MpiCaller::Call call(caller_);
   bool done = true;
   const bool segments_done = test_segments(exchange);
   if (request_of(exchange.tickets.receive) != MPI_REQUEST_NULL) {
@@ -158,6 +160,7 @@ bool MpiTransport::test(Exchange& exchange) {
 }
 
 void MpiTransport::cancel(Exchange& exchange) noexcept {
+  const MpiCaller::Call call(caller_);
   delete static_cast<SegmentedExchange*>(std::exchange(exchange.segments, nullptr));
   give_up(exchange.tickets);
 }
@@ -178,6 +181,7 @@ void MpiTransport::notify(ConstBytes message, std::span<const int> peers) noexce
 }
 
 void MpiTransport::say_farewell(ConstBytes message, std::span<const int> peers) {
+  const MpiCaller::Call call(caller_);
   std::vector<int> on_channel;
   for (const int peer : peers) on_channel.push_back(ranks_[static_cast<std::size_t>(peer)]);
   runtime_of_this_rank().farewells().send(message, on_channel, tag(notice_channel), channel_->comm());
@@ -189,11 +193,13 @@ void MpiTransport::await_farewell(int peer) {
 }
 
 void MpiTransport::advance() {
+  const MpiCaller::Call call(caller_);
   int there = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 bool MpiTransport::notified(Bytes message) {
+  const MpiCaller::Call call(caller_);
   int there = 0;
   MPI_Status status;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, &status), "MPI_Iprobe");

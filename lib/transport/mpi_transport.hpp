@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "transport/mpi_caller.hpp"
 #include "transport/mpi_runtime.hpp"
 #include "transport/segmented_exchange.hpp"
 #include "transport/transport.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +31,8 @@ class MpiTransport : public Transport {
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   [[nodiscard]] MpiChannel::Number number() const noexcept { return number_; }
 
+  /// The process ends where MPI does not come back for much longer than `limit`.
+  void watch(std::chrono::nanoseconds limit) { caller_.watch(limit); }
   /// Messages may be left that nobody reads: no later transport gets the tags of this one.
   void retire() noexcept { whole_ = false; }
   /// A small message out of turn, to these ranks; it is not waited for and outlives the transport, which is retired.
@@ -59,6 +63,7 @@ class MpiTransport : public Transport {
   std::shared_ptr<MpiChannel> channel_;
   std::vector<int> ranks_;
   MpiChannel::Number number_;
+  MpiCaller caller_;
   bool whole_ = true;  // false once messages may be left: its tags are then never used again
 };
 

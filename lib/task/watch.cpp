@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/watch.hpp"
+#include "task/watch.hpp"
 
 #include "task/signals_blocked.hpp"
 
