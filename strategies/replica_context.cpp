@@ -11,7 +11,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
+
 namespace chorus {
+namespace {
+
+constexpr std::uint64_t on_device = 0x6770750000000001;  // the structure of what lies in the memory of a GPU
+
+}  // namespace
 
 int ReplicaContext::num_replicas_in_sync() const noexcept { return layout().replicas(); }
 
@@ -74,6 +82,26 @@ void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> 
   detail::set_shapes(call, tensors);
   group().come_to(local_replica_, call);
   extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, merged);
+}
+
+void ReplicaContext::all_reduce_on_device(ReduceOp op, const DeviceTensorRef& values, Stream stream,
+                                          const CommunicationOptions& options) {
+  check_here("all_reduce");
+  detail::check_operation(op, values.type, "ReplicaContext::all_reduce");
+  StrategyExtended& extended = strategy_.extended();
+  const CommunicationOptions merged = extended.options_of_call(options);
+  if (num_replicas_in_sync() == 1) return;
+  StrategyCall call{.function = StrategyFunction::all_reduce, .op = op, .structure = on_device};
+  detail::set_shapes(call, std::array{TensorRef{.type = values.type, .shape = {values.count}}});
+  group().come_to(local_replica_, call);
+  extended.cross_device_ops().all_reduce_on_device(group(), local_replica_, op, values, stream, merged);
+}
+
+void ReplicaContext::synchronize(Stream stream) {
+  check_here("synchronize");
+  const ReplicaLayout replicas = layout();
+  if (replicas.workers > 1 && local_replica_ == 0) chorus::synchronize(*group().workers(), stream);
+  if (replicas.local_replicas > 1) chorus::synchronize(group().local(local_replica_), stream);
 }
 
 std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(ReduceOp op,

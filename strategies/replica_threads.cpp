@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replica_threads.hpp"
 
+#include "replica_binding.hpp"
+
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -54,11 +56,12 @@ void ReplicaThreads::start_run() {
 }
 
 void ReplicaThreads::run(const std::function<void(int)>& body) {
-  if (threads_.empty()) {
+  const bool is_bound_by_launcher = threads_.empty() && devices_[0].kind() != Device::Kind::gpu;
+  if (is_bound_by_launcher) {
     body(0);
     return;
   }
-  const ThreadBinding binding(devices_[0]);
+  const ReplicaBinding binding(devices_[0]);
   body_ = &body;
   start_run();
   body(0);
@@ -66,7 +69,7 @@ void ReplicaThreads::run(const std::function<void(int)>& body) {
 }
 
 void ReplicaThreads::serve(int replica) {
-  const ThreadBinding binding(devices_[static_cast<std::size_t>(replica)]);
+  const ReplicaBinding binding(devices_[static_cast<std::size_t>(replica)]);
   for (std::uint32_t served = 0;; ++served) {
     await_change(runs_, served);
     if (body_ == nullptr) return;

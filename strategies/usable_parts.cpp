@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usable_parts.hpp"
 
+#include "replica_binding.hpp"
+
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -14,10 +16,6 @@ void check_usable(const CommunicationOptions& options) {
     throw Error(ErrorCode::invalid_argument,
                 "CommunicationOptions::timeout is negative: give a duration, or 0 for what CHORUS_TIMEOUT says");
   }
-  if (options.implementation != CommunicationImplementation::nccl) return;
-  throw Error(ErrorCode::not_built,
-              "CommunicationOptions::implementation: nccl, but strategies hold no tensors on GPUs: use automatic, the "
-              "default");
 }
 
 void check_named_once(const std::string& strategy, std::span<const Device> devices) {
@@ -30,7 +28,7 @@ void check_named_once(const std::string& strategy, std::span<const Device> devic
 }
 
 void check_may_run_on(std::span<const Device> devices) {
-  for (const Device& device : devices) const ThreadBinding tried(device);
+  for (const Device& device : devices) const ReplicaBinding tried(device);
 }
 
 }  // namespace chorus

@@ -14,8 +14,9 @@ namespace chorus {
 class CHORUS_API Device {
  public:
   enum class Kind : std::uint8_t {
-    cpu,  ///< a core
-    numa  ///< a NUMA domain: the cores next to one memory
+    cpu,   ///< a core
+    numa,  ///< a NUMA domain: the cores next to one memory
+    gpu    ///< a GPU, by CUDA's number for it in this process, and the cores next to it (gpu_devices)
   };
 
   /// The `index`-th of its kind on the machine, from 0. `pus` are its processing units (what the system calls a CPU),
@@ -24,7 +25,7 @@ class CHORUS_API Device {
   Device(Kind kind, int index, std::vector<int> pus);
 
   /// The device of that name: one that this process may use.
-  /// Throws   Error{invalid_argument}, which says what names are possible.
+  /// Throws   Error{invalid_argument}, which says what names are possible. That of a GPU loads CUDA's driver.
   [[nodiscard]] static Device parse(std::string_view name);
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
@@ -32,7 +33,7 @@ class CHORUS_API Device {
   [[nodiscard]] int index() const noexcept { return index_; }
   /// Those that a replica may run on, in ascending order.
   [[nodiscard]] const std::vector<int>& pus() const noexcept { return pus_; }
-  /// "/cpu:0", "/numa:1".
+  /// "/cpu:0", "/numa:1", "/gpu:0".
   [[nodiscard]] std::string name() const;
 
   friend bool operator==(const Device&, const Device&) = default;
@@ -61,7 +62,8 @@ class CHORUS_API Device {
 /// alone, until this is destroyed by the same thread. It may then run where it could before.
 ///
 /// Order    bindings of one thread end in the reverse order of their beginnings. Memory lies near the device if it is
-///          touched first meanwhile. MPI and the threads of others are left alone.
+///          touched first meanwhile. MPI and the threads of others are left alone, and so is the current GPU
+///          (CurrentGpu).
 /// Throws   Error{invalid_argument} where the thread may not run on all PUs of the device; it is then bound as before.
 class CHORUS_API ThreadBinding {
  public:

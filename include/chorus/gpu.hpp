@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/device.hpp>
 #include <chorus/export.hpp>
 
 #include <cstdint>
@@ -28,6 +29,27 @@ struct Gpu {
 ///
 /// Order    any thread. It loads CUDA's driver, and makes no context.
 [[nodiscard]] CHORUS_API std::vector<Gpu> local_gpus();
+
+/// `gpu` as a place where a replica runs: that GPU, and those of the PUs of this process that are next to it, in the
+/// smallest part of the machine that its PCI root belongs to; all of them where none is, or its place is not known.
+[[nodiscard]] CHORUS_API Device gpu_device(const Gpu& gpu);
+
+/// The same of each of local_gpus(): /gpu:0 and so on.
+[[nodiscard]] CHORUS_API std::vector<Device> gpu_devices();
+
+/// Makes a GPU the current one of CUDA for the calling thread, as cudaSetDevice does, until this is destroyed by the
+/// same thread: the one before is current then.
+///
+/// Throws   Error{invalid_argument} where this process cannot use the GPU; Error{not_built} where the library was built
+///          without CUDA, Error{not_supported} where there is no driver, Error{transport} where CUDA fails.
+class CHORUS_API CurrentGpu {
+ public:
+  /// `ordinal`: CUDA's number.
+  [[nodiscard]] explicit CurrentGpu(int ordinal);
+  CurrentGpu(const CurrentGpu&) = delete;
+  CurrentGpu& operator=(const CurrentGpu&) = delete;
+  ~CurrentGpu();
+};
 
 /// Gives every rank the GPU that it is to use, for cudaSetDevice(gpu->ordinal): one of those that its process can use;
 /// none where that is none.

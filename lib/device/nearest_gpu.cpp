@@ -3,6 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "topology/binding.hpp"
+#include "topology/devices.hpp"
 #include "topology/gpu_assignment.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/process.hpp"
@@ -91,6 +92,14 @@ TakenGpu take_nearest_gpu(const Communicator& comm, const Topology& topology) {
 }
 
 std::vector<Gpu> local_gpus() { return visible_gpus().gpus; }
+
+Device gpu_device(const Gpu& gpu) { return gpu_device(gpu, this_machine_with_devices(), usable_pus()); }
+
+std::vector<Device> gpu_devices() {
+  std::vector<Device> devices;
+  for (const Gpu& gpu : local_gpus()) devices.push_back(gpu_device(gpu));
+  return devices;
+}
 
 std::optional<Gpu> nearest_gpu(const Communicator& comm) {
   return take_nearest_gpu(comm, this_machine_with_devices()).gpu;

@@ -6,6 +6,7 @@
 #include "device/visible_gpus.hpp"
 
 #include <chorus/error.hpp>
+#include <chorus/gpu.hpp>
 
 #include <string>
 
@@ -25,6 +26,8 @@ int current_device() { refuse(); }
 void copy_anywhere(void* /*out*/, const void* /*in*/, std::size_t /*bytes*/) { refuse(); }
 bool is_device_only(const void* /*address*/) noexcept { return false; }
 std::unique_ptr<Accelerator> Accelerator::of(int /*device*/) { refuse(); }
+CurrentGpu::CurrentGpu(int /*ordinal*/) { refuse(); }
+CurrentGpu::~CurrentGpu() = default;
 void use_device(int /*device*/) { refuse(); }
 DeviceStream::DeviceStream() { refuse(); }
 DeviceStream::~DeviceStream() = default;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/devices.hpp"
 
+#include "topology/gpu_distance.hpp"
+
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
@@ -18,7 +20,12 @@ using Object = Topology::Object;
 
 constexpr Device::Kind kinds[] = {Device::Kind::numa, Device::Kind::cpu};
 
-constexpr std::string_view word(Device::Kind kind) noexcept { return kind == Device::Kind::cpu ? "cpu" : "numa"; }
+constexpr std::string_view gpu_names = "/gpu:";
+
+constexpr std::string_view word(Device::Kind kind) noexcept {
+  constexpr std::string_view words[] = {"cpu", "numa", "gpu"};
+  return words[static_cast<int>(kind)];
+}
 
 /// A part of the machine that is a device if the process may use it.
 struct Part {
@@ -82,27 +89,41 @@ std::optional<int> index_in(std::string_view name, Device::Kind kind) {
   return index;
 }
 
-/// What this process may run on: as it was when that was first asked.
+/// Those of `pus` that are allowed on `topology`; where none is, all that are.
+PuSet usable_of(const Topology& topology, const PuSet& pus) {
+  const PuSet usable = pus & topology.allowed;
+  return usable.any() ? usable : topology.allowed;
+}
+
+std::vector<int> numbers_of(const PuSet& pus) {
+  std::vector<int> numbers;
+  for (int pu = 0; pu < max_pus; ++pu) {
+    if (pus[static_cast<std::size_t>(pu)]) numbers.push_back(pu);
+  }
+  return numbers;
+}
+
+}  // namespace
+
 const PuSet& usable_pus() {
   static const PuSet pus = this_machine().here ? affinity_of_process() : this_machine().allowed;
   return pus;
 }
 
-}  // namespace
-
 std::vector<Device> devices_of(const Topology& topology, Device::Kind kind, const PuSet& pus) {
-  PuSet usable = pus & topology.allowed;
-  if (usable.none()) usable = topology.allowed;
+  const PuSet usable = usable_of(topology, pus);
   std::vector<Device> devices;
   for (const Part& part : parts_of(topology, kind)) {
-    std::vector<int> numbers;
-    for (int pu = 0; pu < max_pus; ++pu) {
-      const auto at = static_cast<std::size_t>(pu);
-      if (part.pus[at] && usable[at]) numbers.push_back(pu);
-    }
-    if (!numbers.empty()) devices.emplace_back(kind, part.index, std::move(numbers));
+    const PuSet of_part = part.pus & usable;
+    if (of_part.any()) devices.emplace_back(kind, part.index, numbers_of(of_part));
   }
   return devices;
+}
+
+Device gpu_device(const Gpu& gpu, const Topology& topology, const PuSet& pus) {
+  const PuSet usable = usable_of(topology, pus);
+  const PuSet beside = pus_beside(topology, gpu.bus_id) & usable;
+  return {Device::Kind::gpu, gpu.ordinal, numbers_of(beside.any() ? beside : usable)};
 }
 
 std::vector<Device> local_devices(const Topology& topology, const PuSet& pus) {
@@ -151,7 +172,16 @@ Device::Device(Kind kind, int index, std::vector<int> pus) : kind_(kind), index_
                           word(kind), index, listed(pus_)));
 }
 
-Device Device::parse(std::string_view name) { return parse_device(name, this_machine(), usable_pus()); }
+Device Device::parse(std::string_view name) {
+  if (!name.starts_with(gpu_names)) return parse_device(name, this_machine(), usable_pus());
+  const std::vector<Device> devices = gpu_devices();
+  const auto found = std::ranges::find(devices, index_in(name, Kind::gpu), &Device::index);
+  if (found != devices.end()) return *found;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("Device::parse: argument name is \"{}\"; {}", name,
+                          devices.empty() ? "this process can use no GPU: chorus-info topology says why"
+                                          : "of GPUs it may be one of " + names_of(devices)));
+}
 
 std::string Device::name() const { return fmt::format("/{}:{}", word(kind_), index_); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chorus/device.hpp>
+#include <chorus/gpu.hpp>
 
 #include <string>
 #include <string_view>
@@ -23,7 +24,13 @@ namespace chorus {
 /// What shared_devices gives on such a machine.
 [[nodiscard]] std::vector<Device> shared_devices(int number, const Topology& topology, const PuSet& pus);
 
-/// What Device::parse gives on such a machine.
+/// What gpu_device gives on such a machine, whose GPUs are known.
+[[nodiscard]] Device gpu_device(const Gpu& gpu, const Topology& topology, const PuSet& pus);
+
+/// What this process may run on: as it was when that was first asked.
+[[nodiscard]] const PuSet& usable_pus();
+
+/// What Device::parse gives on such a machine, for what is no GPU.
 [[nodiscard]] Device parse_device(std::string_view name, const Topology& topology, const PuSet& pus);
 
 /// "0, 2, 3", for messages.

@@ -51,6 +51,12 @@ const char* text_of(GpuDistance distance) noexcept {
 
 int cost_of(GpuDistance distance) noexcept { return std::min(static_cast<int>(distance), 3); }
 
+PuSet pus_beside(const Topology& topology, std::string_view bus_id) {
+  const std::vector<const Object*> way = way_to(topology.machine, bus_id);
+  const auto part = std::find_if(way.rbegin(), way.rend(), [](const Object* each) { return each->pus.any(); });
+  return part == way.rend() ? PuSet() : (*part)->pus;
+}
+
 GpuDistance gpu_distance(const Topology& topology, std::string_view bus_id, const PuSet& pus) {
   const std::vector<const Object*> way = way_to(topology.machine, bus_id);
   if (way.empty()) return GpuDistance::unknown;

@@ -23,6 +23,10 @@ enum class GpuDistance : std::uint8_t {
 /// What it is taken to cost: a step for each of these that has to be left. A GPU at an unknown place is far.
 [[nodiscard]] int cost_of(GpuDistance distance) noexcept;
 
+/// The PUs of the smallest part of `topology` that the GPU at `bus_id`, in small letters, hangs at; none where its
+/// place is not known.
+[[nodiscard]] PuSet pus_beside(const Topology& topology, std::string_view bus_id);
+
 /// The distance on `topology` between the GPU that is on the PCI bus at `bus_id`, in small letters, and a thread that
 /// may run on `pus`, which are not none. A NUMA domain that holds packages is no level.
 [[nodiscard]] GpuDistance gpu_distance(const Topology& topology, std::string_view bus_id, const PuSet& pus);

@@ -58,8 +58,8 @@ class MpiPeers : public detail::Peers {
   std::vector<PeerRecord> records_;  // per rank; empty before the set-up
   NodeMemory memory_;
   std::chrono::nanoseconds limit_{};  // of a call of MPI that does not wait, where others are elsewhere; 0: none
-  std::vector<int> silent_;     // have not answered the last roll call
-  std::optional<Ended> ended_;  // what the rank before this one has said, of itself or of one before it
+  std::vector<int> silent_;           // have not answered the last roll call
+  std::optional<Ended> ended_;        // what the rank before this one has said, of itself or of one before it
 };
 
 }  // namespace chorus

@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chorus/error.hpp>
+#include "folding.hpp"
+
 #include <chorus/strategies/cross_device_ops.hpp>
+
+#include <atomic>
+#include <cstdio>
 
 namespace chorus {
 
-NcclAllReduce::NcclAllReduce() {
-  throw Error(ErrorCode::not_built,
-              "NcclAllReduce: strategies hold no tensors on GPUs: use CollectiveAllReduce, the default; for memory of "
-              "GPUs call chorus::allreduce with DeviceSpans");
+void NcclAllReduce::all_reduce_on_device(ReplicaGroup& group, int local_replica, ReduceOp op,
+                                         const DeviceTensorRef& values, Stream stream,
+                                         const CommunicationOptions& options) {
+  CommunicationOptions by_nccl = options;
+  by_nccl.implementation = CommunicationImplementation::nccl;
+  CrossDeviceOps::all_reduce_on_device(group, local_replica, op, values, stream, by_nccl);
 }
 
-void NcclAllReduce::batch_reduce_implementation(ReplicaGroup& /*group*/, ReduceOp /*op*/,
-                                                std::span<const ReplicaTensors> /*values*/,
-                                                const CommunicationOptions& /*options*/) {}
+void NcclAllReduce::batch_reduce_implementation(ReplicaGroup& group, ReduceOp op,
+                                                std::span<const ReplicaTensors> values,
+                                                const CommunicationOptions& options) {
+  static std::atomic_flag told;
+  if (group.layout().worker == 0 && !told.test_and_set()) {
+    std::fputs(
+        "chorus: NcclAllReduce: tensors of the host do not go by NCCL: they are reduced to one device; "
+        "CollectiveAllReduce is faster, and what is in the memory of GPUs is given as DeviceSpans\n",
+        stderr);
+  }
+  fold_and_reduce(group, op, values, options, fold_in_order);
+}
 
 }  // namespace chorus

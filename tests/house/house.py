@@ -25,7 +25,7 @@ packages = {
     "mpi.h": ["lib/transport/", "lib/preload/", "include/chorus/interop/", "bench/", "examples/", "tests/"],
     "simgrid/": ["lib/transport/smpi_", "bench/scaling/"],
     "hwloc": ["lib/topology/", "tests/"],
-    "cuda.h": ["lib/device/", "tests/device/", "tests/preload/device_memory.cpp"],
+    "cuda.h": ["lib/device/", "tests/device/", "tests/strategies/gpus/", "tests/preload/device_memory.cpp"],
     "nccl.h": ["lib/device/", "tests/device/"],
     "hwy/": ["lib/kernels/", "tests/kernels/"],
     "fmt/": ["lib/", "collectives/", "strategies/", "tools/", "bench/", "examples/", "tests/"],

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "topology/devices.hpp"
 #include "topology/topology.hpp"
 
 namespace chorus {
@@ -54,6 +55,25 @@ std::string links_of(const Topology& topology, const std::string& name) {
 
 GpuDistance distance(const std::string& bus, int first, int last) {
   return gpu_distance(four_gpus(), "0000:" + bus + ":00.0", pus(first, last));
+}
+
+TEST(GpuDevice, HasThePusBesideIt) {
+  const auto pus_of = [](const std::string& bus_id, const PuSet& usable) {
+    Gpu gpu;
+    gpu.ordinal = 3;
+    gpu.bus_id = bus_id;
+    const Device device = gpu_device(gpu, four_gpus(), usable);
+    EXPECT_EQ(device.name(), "/gpu:3");
+    return device.pus();
+  };
+  const PuSet beside = pus_beside(four_gpus(), "0000:4d:00.0");
+  ASSERT_TRUE(beside.any() && beside != four_gpus().machine.pus);
+  const std::vector<int> near = pus_of("0000:4d:00.0", four_gpus().machine.pus);
+  EXPECT_EQ(near.size(), beside.count());
+  for (const int pu : near) EXPECT_TRUE(beside[static_cast<std::size_t>(pu)]) << pu;
+  EXPECT_EQ(pus_of("0000:4d:00.0", pus(near.back(), near.back())), std::vector{near.back()}) << "what may be used";
+  EXPECT_EQ(pus_of("0000:4d:00.0", ~beside).size(), (four_gpus().allowed & ~beside).count()) << "none is beside it";
+  EXPECT_EQ(pus_of("0000:ff:00.0", four_gpus().machine.pus).size(), four_gpus().allowed.count()) << "not known";
 }
 
 TEST(Gpus, AreDescribedByHwloc) {

@@ -14,7 +14,7 @@ namespace chorus {
 enum class CommunicationImplementation : std::uint8_t {
   automatic,  ///< the algorithm that is predicted to be the fastest
   ring,       ///< the ring algorithm
-  nccl,       ///< NCCL, between GPUs: not_built, as strategies hold no tensors there
+  nccl,       ///< NCCL, of memory of GPUs alone: an error where it cannot. Tensors of the host go as by `automatic`
   /// The MPI library's own collective, between the workers. As `automatic`: what MPI does not have or not right, which
   /// are numbers of 8 and 16 bits that are added, floats of which the least or largest is taken, sums that are
   /// reproducible or compressed, and tensors of 2 GiB or more.
@@ -40,7 +40,6 @@ struct CommunicationOptions {
   /// After this long a replica, or a worker, that waits for others throws Error{timeout}, also in a merge_call, at the
   /// end of a run and, where a strategy is given it, in its constructor; zero: CHORUS_TIMEOUT decides.
   std::chrono::nanoseconds timeout = {};
-  /// Where the library has been built without it, strategies and calls that are given it throw Error{not_built}.
   CommunicationImplementation implementation = CommunicationImplementation::automatic;
   /// The same bits whatever the number of workers and of replicas on each, and on every run.
   bool reproducible = false;

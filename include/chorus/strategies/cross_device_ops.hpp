@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/device_span.hpp>
 #include <chorus/export.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/strategies/communication_options.hpp>
+#include <chorus/strategies/device_tensor_ref.hpp>
 #include <chorus/strategies/leaf.hpp>
 #include <chorus/strategies/replica_group.hpp>
 
@@ -51,6 +53,13 @@ class CHORUS_API CrossDeviceOps {
   virtual void all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
                           const CommunicationOptions& options);
 
+  /// The same of memory of GPUs, of which every replica has one of its own, in the order of `stream`. What is not
+  /// overridden goes by chorus's collectives on such memory: among the replicas where there is one worker, among the
+  /// workers where each has one replica, and else to the first replica of each worker, among these, and back.
+  /// Throws   what these throw; Error{not_supported} for reproducible sums in the last case.
+  virtual void all_reduce_on_device(ReplicaGroup& group, int local_replica, ReduceOp op, const DeviceTensorRef& values,
+                                    Stream stream, const CommunicationOptions& options);
+
   /// An all_reduce that starts while the replicas still compute: the tensors that `values` views (they and the view
   /// outlive it) are ready in whatever order. What is not overridden does it all in `wait`.
   [[nodiscard]] virtual std::unique_ptr<PendingAllReduce> start_all_reduce(ReplicaGroup& group, int local_replica,
@@ -95,11 +104,13 @@ class CHORUS_API HierarchicalCopyAllReduce final : public CrossDeviceOps {
                                    const CommunicationOptions& options) override;
 };
 
-/// NCCL's all-reduce between GPUs.
+/// Memory of GPUs is reduced by NCCL, and never in another way: a call throws Error{not_supported} where NCCL does not
+/// connect the GPUs, or has not the type or operation, and Error{not_built} where the library has been built without.
+/// Tensors of the host are reduced as by ReductionToOneDevice; the first time a line says so.
 class CHORUS_API NcclAllReduce final : public CrossDeviceOps {
  public:
-  /// Throws   Error{not_built}: strategies hold no tensors on GPUs.
-  NcclAllReduce();
+  void all_reduce_on_device(ReplicaGroup& group, int local_replica, ReduceOp op, const DeviceTensorRef& values,
+                            Stream stream, const CommunicationOptions& options) override;
 
  protected:
   void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,

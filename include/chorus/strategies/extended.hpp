@@ -48,8 +48,7 @@ struct NonSlotDevices {
 class CHORUS_API StrategyExtended {
  public:
   /// Called by all workers.
-  /// Throws   Error{invalid_argument} where a device is named twice, or workers have different numbers of them;
-  ///          Error{not_built} for CommunicationImplementation::nccl, as strategies hold no tensors on GPUs.
+  /// Throws   Error{invalid_argument} where a device is named twice, or workers have different numbers of them.
   explicit StrategyExtended(StrategyParts parts);
   StrategyExtended(const StrategyExtended&) = delete;
   StrategyExtended& operator=(const StrategyExtended&) = delete;
@@ -72,8 +71,7 @@ class CHORUS_API StrategyExtended {
   /// Those of the strategy; in a run, with what its RunOptions set.
   [[nodiscard]] CommunicationOptions communication_options() const noexcept;
   /// The same with those of one call.
-  /// Throws   Error{invalid_argument} where they contradict each other; Error{not_built} for
-  ///          CommunicationImplementation::nccl, as strategies hold no tensors on GPUs.
+  /// Throws   Error{invalid_argument} where they contradict each other.
   [[nodiscard]] CommunicationOptions options_of_call(const CommunicationOptions& options) const;
   [[nodiscard]] const ClusterResolver* cluster_resolver() const noexcept { return parts_.cluster_resolver.get(); }
   /// True on the worker that writes checkpoints and summaries: the chief.

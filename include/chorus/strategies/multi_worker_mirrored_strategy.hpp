@@ -27,10 +27,9 @@ class CHORUS_API MultiWorkerMirroredStrategy final : public Strategy {
   /// chief first. Worker 0 prints one line that says how many take part.
   /// Throws   Error{invalid_argument} where a device is named twice, this process may not run on all of one, or the
   ///          workers have different numbers of them, and on every worker where another one throws for what it is
-  ///          given; Error{not_built} for CommunicationImplementation::nccl; Error{invalid_environment} where the
-  ///          launcher has started more processes than `workers` has ranks, or a variable of the environment is wrong;
-  ///          Error{timeout} where a rank has not come after `communication_options.timeout`, and `workers` is then
-  ///          broken.
+  ///          given; Error{invalid_environment} where the launcher has started more processes than `workers` has
+  ///          ranks, or a variable of the environment is wrong; Error{timeout} where a rank has not come after
+  ///          `communication_options.timeout`, and `workers` is then broken.
   MultiWorkerMirroredStrategy(const Communicator& workers, Setup setup);
   explicit MultiWorkerMirroredStrategy(const Communicator& workers = Communicator::world());
 };

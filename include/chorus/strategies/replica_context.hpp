@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/device_span.hpp>
+#include <chorus/element.hpp>
 #include <chorus/export.hpp>
 #include <chorus/reduce_op.hpp>
 #include <chorus/strategies/call_site.hpp>
 #include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/detail/arguments.hpp>
+#include <chorus/strategies/device_tensor_ref.hpp>
 #include <chorus/strategies/replica_group.hpp>
 #include <chorus/strategies/structure.hpp>
 #include <chorus/strategies/values.hpp>
@@ -74,8 +77,28 @@ class CHORUS_API ReplicaContext {
     if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options, call);
   }
 
-  /// The same of tensors whose types are known at run time. `call`: what it is done for, which is compared, too; its
-  /// structure besides the shapes.
+  /// The same of memory of GPUs, in place: each replica's `values` lie on the device that is current for it, which is
+  /// that of its Device where this is a GPU (gpu_devices).
+  ///
+  /// Shapes   as many elements of one type on every replica.
+  /// Order    that of `stream`, as chorus/device_span.hpp says for all calls on such memory: it may return before the
+  ///          reduction is done. `synchronize` waits for it.
+  /// Result   as that of chorus::allreduce on such memory. `compression` is not applied.
+  /// Throws   as above; what the collectives on such memory throw; Error{not_supported} for reproducible sums over
+  ///          several workers of several replicas.
+  template <Element T>
+  void all_reduce_in_place(ReduceOp op, DeviceSpan<T> values, Stream stream, const CommunicationOptions& options = {}) {
+    all_reduce_on_device(op, {values.data(), values.size(), data_type_of<T>()}, stream, options);
+  }
+  void all_reduce_on_device(ReduceOp op, const DeviceTensorRef& values, Stream stream,
+                            const CommunicationOptions& options = {});
+  /// Waits until what this replica has put into `stream` is over, and hears of failures meanwhile, as
+  /// chorus::synchronize does.
+  /// Throws   Error{wrong_context} where this thread is not this replica; what that throws.
+  void synchronize(Stream stream);
+
+  /// The same of tensors of the host whose types are known at run time. `call`: what it is done for, which is compared,
+  /// too; its structure besides the shapes.
   void all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors, const CommunicationOptions& options = {},
                           StrategyCall call = {.function = StrategyFunction::all_reduce});
   /// The same, started before they are computed: see OverlappedAllReduce. Null where there is one replica only.

@@ -79,23 +79,19 @@ TEST_P(WithReplicas, AUsersOpsReduceInAndOutsideOfTheReplicas) {
   EXPECT_EQ(calls, replicas() == 1 ? 0 : 2) << "what one replica has is its own sum";
 }
 
-TEST(Extended, NcclIsNotBuilt) {
-  expect_error(ErrorCode::not_built, "no tensors on GPUs", [] { NcclAllReduce(); });
+TEST(Extended, TensorsOfTheHostGoWithoutNccl) {
   const CommunicationOptions nccl{.implementation = communication_implementation("NCCL")};
-  const auto refused = [](const auto& call) {
-    expect_error(ErrorCode::not_built, "CommunicationOptions::implementation: nccl", call);
-  };
-  refused([&] { mirrored(2, nullptr, nccl); });
-  refused([&] { DefaultStrategy::instance().run({.communication = nccl}, [] { ADD_FAILURE() << "was called"; }); });
-  for (const int replicas : {1, 2}) {
-    MirroredStrategy strategy = mirrored(replicas);
-    refused([&] { strategy.run({.communication = nccl}, [] { ADD_FAILURE() << "was called"; }); });
-    refused([&] { strategy.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1, nccl); }); });
-    refused(
-        [&] { strategy.run([&] { std::ignore = get_replica_context()->all_gather(std::vector<int>(1), 0, nccl); }); });
-    const auto ones = strategy.run([] { return 1; });
-    refused([&] { std::ignore = strategy.extended().reduce_to(ReduceOp::sum, ones, nccl); });
+  MirroredStrategy asks = mirrored(3, nullptr, nccl);
+  EXPECT_EQ(asks.reduce(ReduceOp::sum, asks.run([] { return id() + 1; })), 6);
+  MirroredStrategy has = mirrored(3, std::make_unique<NcclAllReduce>());
+  testing::internal::CaptureStderr();
+  for (int time = 0; time < 2; ++time) {
+    const auto sums = has.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, id() + 1); });
+    EXPECT_THAT(sums.values(), Each(6));
   }
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1) << text;
+  EXPECT_THAT(text, testing::HasSubstr("NcclAllReduce: tensors of the host do not go by NCCL"));
 }
 
 TEST(Extended, CallsOfTheLowerLevelAreThoseOfTheStrategy) {

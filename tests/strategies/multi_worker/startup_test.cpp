@@ -99,13 +99,10 @@ TEST(Startup, WhatOneWorkerCannotBeMadeOfIsToldToTheOthers) {
     expect_works(several);
   };
   const Device none(Device::Kind::cpu, 999, {999});
-  const CommunicationOptions nccl{.implementation = CommunicationImplementation::nccl};
   const CommunicationOptions negative{.timeout = std::chrono::seconds(-1)};
   expect_told(ErrorCode::invalid_argument, "multi-worker mirrored strategy: device " + one.name() + " is named twice",
               {.devices = {one, one}});
   expect_told(ErrorCode::invalid_argument, "ThreadBinding", {.devices = {one, none}});
-  expect_told(ErrorCode::not_built, "CommunicationOptions::implementation: nccl",
-              {.devices = some_devices(2), .communication_options = nccl});
   expect_told(ErrorCode::invalid_argument, "CommunicationOptions::timeout is negative",
               {.devices = some_devices(2), .communication_options = negative});
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chorus/allreduce.hpp>
+#include <chorus/bcast.hpp>
+#include <chorus/error.hpp>
+#include <chorus/reduce.hpp>
+#include <chorus/strategies/cross_device_ops.hpp>
+
+namespace chorus {
+namespace {
+
+CollectiveOptions options_on_device(const CommunicationOptions& options) {
+  const bool nccl = options.implementation == CommunicationImplementation::nccl;
+  return {.algorithm = nccl ? "nccl" : "", .timeout = options.timeout, .reproducible = options.reproducible};
+}
+
+void check_not_reproducible(const CommunicationOptions& options) {
+  if (!options.reproducible) return;
+  throw Error(ErrorCode::not_supported,
+              "all_reduce of memory of GPUs: CommunicationOptions::reproducible with several workers that have several "
+              "replicas each: start a worker for each GPU, or reduce tensors of the host");
+}
+
+}  // namespace
+
+void CrossDeviceOps::all_reduce_on_device(ReplicaGroup& group, int local_replica, ReduceOp op,
+                                          const DeviceTensorRef& values, Stream stream,
+                                          const CommunicationOptions& options) {
+  const ReplicaLayout& layout = group.layout();
+  const CollectiveOptions collective = options_on_device(options);
+  const detail::Buffers buffers{values.data, values.data,          values.count, values.count,
+                                values.type, size_of(values.type), &stream};
+  const detail::Operation operation{.op = op, .owner = nullptr};
+  const auto among_workers = [&] { detail::allreduce(*group.workers(), buffers, operation, collective); };
+  if (layout.local_replicas == 1) return among_workers();
+  const Communicator& local = group.local(local_replica);
+  if (layout.workers == 1) {
+    return group.collectively([&] { detail::allreduce(local, buffers, operation, collective); });
+  }
+  check_not_reproducible(options);
+  // As many replicas on each worker: the average of their averages is that of all.
+  group.collectively([&] { detail::reduce(local, buffers, operation, 0, collective); });
+  if (local_replica == 0) among_workers();
+  group.collectively([&] { detail::bcast(local, buffers, 0, collective); });
+}
+
+}  // namespace chorus
