@@ -11,7 +11,7 @@ namespace chorus::prefix_one_shot {
 
 inline Traffic traffic(const Problem& problem) {
   const double before = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
-  return {.shared = {.messages = 1, .bytes = before, .reduced = before}, .messages = {}};
+  return {.shared = {.messages = 1, .bytes = before, .reduced = joins(problem) ? before : 0}, .messages = {}};
 }
 
 template <class Place>

@@ -56,10 +56,9 @@ Traffic traffic(const Problem& problem) {
       std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
   const double between = std::max(0, problem.ranks - 2);  // ranks that read and write
   const double passes = std::min(problem.ranks - 1, 2);
-  const bool joins = problem.ranks > (has_own(problem.call) ? 1 : 2);
   return {.shared = {.messages = rounds + between,
                      .bytes = passes * (bytes + between * segment),
-                     .reduced = joins ? bytes + between * segment : 0},
+                     .reduced = joins(problem) ? bytes + between * segment : 0},
           .messages = {}};
 }
 
