@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(MpiCaller, EndsTheProcessWhereACallDoesNotComeBack) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the watch is a thread
   const auto stay = [] {
     MpiCaller caller;
     caller.watch(100ms);
