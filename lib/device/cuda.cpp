@@ -126,11 +126,11 @@ std::string bus_id_of(CUdevice device) {
   return text.data();
 }
 
-CurrentContext::CurrentContext(CUcontext context) {
+void push_context(CUcontext context) {
   cuda().check(cuda().ctx_push_current(context), "make the device's context current");
 }
 
-CurrentContext::~CurrentContext() {
+void pop_context() noexcept {
   CUcontext ours = nullptr;
   cuda().ctx_pop_current(&ours);
 }
@@ -138,8 +138,7 @@ CurrentContext::~CurrentContext() {
 LastContext::LastContext(CUcontext context) noexcept : current_(cuda().ctx_push_current(context) == CUDA_SUCCESS) {}
 
 LastContext::~LastContext() {
-  CUcontext ours = nullptr;
-  if (current_) cuda().ctx_pop_current(&ours);
+  if (current_) pop_context();
 }
 
 }  // namespace chorus

@@ -83,13 +83,17 @@ struct Cuda {
   return reinterpret_cast<CUdeviceptr>(device);
 }
 
+/// Makes `context` the calling thread's, until it is popped: then the one before is.
+void push_context(CUcontext context);
+void pop_context() noexcept;
+
 /// Makes `context` the calling thread's until it is destroyed.
 class CurrentContext {
  public:
-  explicit CurrentContext(CUcontext context);
+  explicit CurrentContext(CUcontext context) { push_context(context); }
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
-  ~CurrentContext();
+  ~CurrentContext() { pop_context(); }
 };
 
 /// The same at the end of something, when the driver may have ended with the process: false where it has.

@@ -17,12 +17,9 @@ CurrentGpu::CurrentGpu(int ordinal) {
                             "local_gpus()",
                             ordinal, gpus));
   }
-  cuda().check(cuda().ctx_push_current(context_of(ordinal)), "make a GPU the current one");
+  push_context(context_of(ordinal));
 }
 
-CurrentGpu::~CurrentGpu() {
-  CUcontext ours = nullptr;
-  cuda().ctx_pop_current(&ours);
-}
+CurrentGpu::~CurrentGpu() { pop_context(); }
 
 }  // namespace chorus

@@ -24,7 +24,7 @@ MpiCaller::~MpiCaller() {
 }
 
 void MpiCaller::watch(std::chrono::nanoseconds limit) {
-  if (limit_ > 0ns) return;
+  if (limit_ > 0ns || limit <= 0ns) return;
   limit_ = limit;
   world_rank_ = Environment::world_rank();
   Watch::of_this_process().add(*this);

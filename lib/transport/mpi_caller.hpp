@@ -17,7 +17,8 @@ class MpiCaller final : public Watched {
   MpiCaller() = default;
   ~MpiCaller() override;
 
-  /// From here on; `limit` is what a collective may take. No thread calls MPI by this meanwhile.
+  /// From here on; `limit` is what a collective may take, 0: as long as it likes, unwatched. No thread calls MPI by
+  /// this meanwhile.
   void watch(std::chrono::nanoseconds limit);
   void look(Clock::time_point now) noexcept override;
 

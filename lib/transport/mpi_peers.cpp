@@ -155,8 +155,8 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records_));
   const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
   limit_ = spans_nodes ? shared.settings.timeout : 0ns;
-  if (limit_ > 0ns) transport_.watch(limit_);
-  if (limit_ > 0ns && native_) native_->watch(limit_);
+  transport_.watch(limit_);
+  if (native_) native_->watch(limit_);
   shared.asks_for_network = spans_nodes && !shared.settings.tuning.gives_network(shared.crowded);
   const auto measured = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.network.known(); });
   if (measured != records_.end()) shared.network = measured->network;
@@ -300,7 +300,7 @@ Task<Native*> MpiPeers::find_native(Transport& transport) {
   for (int times = 0; times < 2; ++times) co_await gather_records(transport, here);
   comm_.emplace(transport_.channel()->comm(), transport_.ranks(), transport_.number());
   native_.emplace(comm_->get()).know_hosts(has_uneven_hosts(records_));
-  if (limit_ > 0ns) native_->watch(limit_);
+  native_->watch(limit_);
   co_return &*native_;
 }
 

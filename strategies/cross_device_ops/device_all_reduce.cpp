@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reduction.hpp"
+
 #include <chorus/allreduce.hpp>
 #include <chorus/bcast.hpp>
 #include <chorus/error.hpp>
@@ -9,8 +11,9 @@ namespace chorus {
 namespace {
 
 CollectiveOptions options_on_device(const CommunicationOptions& options) {
-  const bool nccl = options.implementation == CommunicationImplementation::nccl;
-  return {.algorithm = nccl ? "nccl" : "", .timeout = options.timeout, .reproducible = options.reproducible};
+  CollectiveOptions collective = without_algorithm(collective_options(options));
+  if (options.implementation == CommunicationImplementation::nccl) collective.algorithm = "nccl";
+  return collective;
 }
 
 void check_not_reproducible(const CommunicationOptions& options) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "folding.hpp"
+#include "warn_once.hpp"
 
 #include <chorus/strategies/cross_device_ops.hpp>
-
-#include <atomic>
-#include <cstdio>
 
 namespace chorus {
 
@@ -19,13 +17,9 @@ void NcclAllReduce::all_reduce_on_device(ReplicaGroup& group, int local_replica,
 void NcclAllReduce::batch_reduce_implementation(ReplicaGroup& group, ReduceOp op,
                                                 std::span<const ReplicaTensors> values,
                                                 const CommunicationOptions& options) {
-  static std::atomic_flag told;
-  if (group.layout().worker == 0 && !told.test_and_set()) {
-    std::fputs(
-        "chorus: NcclAllReduce: tensors of the host do not go by NCCL: they are reduced to one device; "
-        "CollectiveAllReduce is faster, and what is in the memory of GPUs is given as DeviceSpans\n",
-        stderr);
-  }
+  warn_once(group.layout(),
+            "NcclAllReduce: tensors of the host do not go by NCCL: they are reduced to one device; CollectiveAllReduce "
+            "is faster, and what is in the memory of GPUs is given as DeviceSpans");
   fold_and_reduce(group, op, values, options, fold_in_order);
 }
 

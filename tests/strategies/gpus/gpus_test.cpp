@@ -66,13 +66,13 @@ TEST_P(OnGpus, MemoryOfGpusIsReducedByNccl) {
 TEST_P(OnGpus, ManyReductionsFollowOneAnotherInAStream) {
   MirroredStrategy strategy = mirrored(std::make_unique<NcclAllReduce>());
   const auto last = strategy.run([] {
-    const GpuStream stream;
-    const GpuVector<std::int32_t> ones(std::vector<std::int32_t>(10, 1));
+    const TestStream stream;
+    const DeviceMemory ones(bytes_of_all(std::vector<std::int32_t>(10, 1)));
     for (int time = 0; time < 5; ++time) {
-      get_replica_context()->all_reduce_in_place(ReduceOp::sum, ones.span(), stream.get());
+      get_replica_context()->all_reduce_in_place(ReduceOp::sum, ones.span<std::int32_t>(), stream.get());
     }
     get_replica_context()->synchronize(stream.get());
-    return ones.values();
+    return elements<std::int32_t>(ones);
   });
   std::int32_t expected = 1;
   for (int time = 0; time < 5; ++time) expected *= GetParam();
