@@ -102,6 +102,7 @@ void ReplicaContext::synchronize(Stream stream) {
   const ReplicaLayout replicas = layout();
   if (replicas.workers > 1 && local_replica_ == 0) chorus::synchronize(*group().workers(), stream);
   if (replicas.local_replicas > 1) chorus::synchronize(group().local(local_replica_), stream);
+  chorus::synchronize(stream);  // what was put there before this run, or by the program alone
 }
 
 std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(ReduceOp op,

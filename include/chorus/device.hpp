@@ -29,7 +29,8 @@ class CHORUS_API Device {
   [[nodiscard]] static Device parse(std::string_view name);
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
-  /// Its place among those of its kind in the order of the machine, those among them that this process may not use.
+  /// Its place among those of its kind in the order of the machine, those among them that this process may not use; of
+  /// a GPU CUDA's number.
   [[nodiscard]] int index() const noexcept { return index_; }
   /// Those that a replica may run on, in ascending order.
   [[nodiscard]] const std::vector<int>& pus() const noexcept { return pus_; }

@@ -82,4 +82,7 @@ class Stream {
 ///          stream goes on, their results are unspecified, and `comm` is broken.
 CHORUS_API void synchronize(const Communicator& comm, Stream stream);
 
+/// The same for a stream of the device that is current for this thread, and of no communicator: it hears of nothing.
+CHORUS_API void synchronize(Stream stream);
+
 }  // namespace chorus

@@ -38,8 +38,10 @@ void DeviceStream::copy_to_host(Bytes host, const std::byte* device) const {
   wait();
 }
 
-void DeviceStream::wait() const {
-  cuda().check(cuda().stream_synchronize(native(*this)), "carry out what was put into a stream");
+void DeviceStream::wait() const { synchronize(get()); }
+
+void synchronize(Stream stream) {
+  cuda().check(cuda().stream_synchronize(stream_of(stream.native())), "carry out what was put into a stream");
 }
 
 DeviceBuffer::DeviceBuffer(std::size_t bytes) {

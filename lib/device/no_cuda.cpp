@@ -34,6 +34,7 @@ DeviceStream::~DeviceStream() = default;
 void DeviceStream::copy_to_device(std::byte* /*device*/, ConstBytes /*host*/) const {}
 void DeviceStream::copy_to_host(Bytes /*host*/, const std::byte* /*device*/) const {}
 void DeviceStream::wait() const {}
+void synchronize(Stream /*stream*/) { refuse(); }
 DeviceBuffer::DeviceBuffer(std::size_t /*bytes*/) { refuse(); }
 DeviceBuffer::~DeviceBuffer() = default;
 Task<Devices> find_devices(Transport& /*transport*/, std::unique_ptr<Accelerator> /*own*/) { refuse(); }

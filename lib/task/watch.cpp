@@ -19,10 +19,11 @@ Watch& Watch::of_this_process() {
 
 void Watch::add(Watched& watched) {
   const std::scoped_lock lock(mutex_);
+  if (watched_.empty()) {
+    const SignalsBlocked blocked;
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
   watched_.push_back(&watched);
-  if (watched_.size() > 1) return;
-  const SignalsBlocked blocked;
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void Watch::remove(Watched& watched) {

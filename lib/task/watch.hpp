@@ -32,6 +32,7 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch() = default;
 
+  /// Throws std::system_error where the system starts no thread: it is not looked at then.
   void add(Watched& watched);
   /// It is not looked at any more when this returns.
   void remove(Watched& watched);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 namespace chorus {
 namespace {
@@ -23,11 +24,13 @@ MpiCaller::~MpiCaller() {
   if (limit_ > 0ns) Watch::of_this_process().remove(*this);
 }
 
-void MpiCaller::watch(std::chrono::nanoseconds limit) {
+void MpiCaller::watch(std::chrono::nanoseconds limit) noexcept try {
   if (limit_ > 0ns || limit <= 0ns) return;
   limit_ = limit;
   world_rank_ = Environment::world_rank();
   Watch::of_this_process().add(*this);
+} catch (const std::exception&) {
+  limit_ = {};
 }
 
 void MpiCaller::look(Clock::time_point now) noexcept {

@@ -17,9 +17,9 @@ class MpiCaller final : public Watched {
   MpiCaller() = default;
   ~MpiCaller() override;
 
-  /// From here on; `limit` is what a collective may take, 0: as long as it likes, unwatched. No thread calls MPI by
-  /// this meanwhile.
-  void watch(std::chrono::nanoseconds limit);
+  /// From here on; `limit` is what a collective may take, 0: as long as it likes, unwatched. So it is also where the
+  /// system starts no thread. No thread calls MPI by this meanwhile.
+  void watch(std::chrono::nanoseconds limit) noexcept;
   void look(Clock::time_point now) noexcept override;
 
   /// One call, or some in a row, for as long as this lives; none inside another.

@@ -272,6 +272,7 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
   Lengths lengths;
+  const MpiCaller::Call in_mpi(caller_);
   switch (call.collective) {
     case Collective::barrier:
       code = MPI_Ibarrier(comm_, &request);

@@ -26,7 +26,7 @@ class MpiNative final : public Native {
   void run(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] std::uint64_t start(const Call& call, const Buffers& buffers) override;
   [[nodiscard]] bool test(std::uint64_t& ticket) override;
-  /// The process ends where MPI does not come back from such a call for much longer than `limit`.
+  /// The process ends where MPI does not come back from starting or testing a call for much longer than `limit`.
   void watch(std::chrono::nanoseconds limit) { caller_.watch(limit); }
   /// False where a call that was started is not complete, maybe for ever.
   [[nodiscard]] bool idle() const noexcept { return under_way_ == 0; }

@@ -45,14 +45,18 @@ bool all_come_within(std::chrono::seconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   MPI_Request request = MPI_REQUEST_NULL;
   int come = 0;
-  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
   MpiCaller caller;
   caller.watch(limit);
-  const auto fails = [&] {
+  const auto begins = [&] {
     const MpiCaller::Call call(caller);
-    return MPI_Test(&request, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    return MPI_Ibarrier(MPI_COMM_WORLD, &request) == MPI_SUCCESS;
   };
-  while (!fails() && come == 0) {
+  const auto goes_on = [&] {
+    const MpiCaller::Call call(caller);
+    return MPI_Test(&request, &come, MPI_STATUS_IGNORE) == MPI_SUCCESS && come == 0;
+  };
+  if (!begins()) return false;
+  while (goes_on()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(1ms);
   }
@@ -247,11 +251,20 @@ void MpiRuntime::shut_down() {
     if (const auto state = communicator.lock()) state->close(not_running);
   }
   world_.reset();
+  MpiCaller caller;
+  if (peer_lost.load(std::memory_order_relaxed) || peer_late.load(std::memory_order_relaxed)) caller.watch(end_limit);
+  const auto has_all_farewells = [&](MpiChannel& channel) {
+    const MpiCaller::Call call(caller);
+    return channel.has_all_farewells();
+  };
   const auto end = std::chrono::steady_clock::now() + farewell_limit;
   for (const auto& channel : channels_) {
-    while (!channel->has_all_farewells() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+    while (!has_all_farewells(*channel) && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
   }
-  farewells_.leave();
+  {
+    const MpiCaller::Call call(caller);
+    farewells_.leave();
+  }
   communicators_.clear();
   channels_.clear();
 }

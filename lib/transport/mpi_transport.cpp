@@ -193,7 +193,7 @@ void MpiTransport::await_farewell(int peer) {
 }
 
 void MpiTransport::advance() {
-  const MpiCaller::Call call(caller_);
+  const MpiCaller::Call call(advancing_);
   int there = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }

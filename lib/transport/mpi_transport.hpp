@@ -32,7 +32,10 @@ class MpiTransport : public Transport {
   [[nodiscard]] MpiChannel::Number number() const noexcept { return number_; }
 
   /// The process ends where MPI does not come back for much longer than `limit`.
-  void watch(std::chrono::nanoseconds limit) { caller_.watch(limit); }
+  void watch(std::chrono::nanoseconds limit) {
+    caller_.watch(limit);
+    advancing_.watch(limit);
+  }
   /// Messages may be left that nobody reads: no later transport gets the tags of this one.
   void retire() noexcept { whole_ = false; }
   /// A small message out of turn, to these ranks; it is not waited for and outlives the transport, which is retired.
@@ -64,7 +67,8 @@ class MpiTransport : public Transport {
   std::vector<int> ranks_;
   MpiChannel::Number number_;
   MpiCaller caller_;
-  bool whole_ = true;  // false once messages may be left: its tags are then never used again
+  MpiCaller advancing_;  // by a thread that waits, while another may drive what is under way
+  bool whole_ = true;    // false once messages may be left: its tags are then never used again
 };
 
 }  // namespace chorus

@@ -29,6 +29,7 @@ void CrossDeviceOps::all_reduce_on_device(ReplicaGroup& group, int local_replica
                                           const DeviceTensorRef& values, Stream stream,
                                           const CommunicationOptions& options) {
   const ReplicaLayout& layout = group.layout();
+  if (layout.replicas() == 1) return;
   const CollectiveOptions collective = options_on_device(options);
   const detail::Buffers buffers{values.data, values.data,          values.count, values.count,
                                 values.type, size_of(values.type), &stream};

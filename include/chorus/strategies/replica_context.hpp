@@ -83,7 +83,8 @@ class CHORUS_API ReplicaContext {
   /// Shapes   as many elements of one type on every replica.
   /// Order    that of `stream`, as chorus/device_span.hpp says for all calls on such memory: it may return before the
   ///          reduction is done. `synchronize` waits for it.
-  /// Result   as that of chorus::allreduce on such memory. `compression` is not applied.
+  /// Result   as that of chorus::allreduce on such memory. `compression` is not
+  ///          applied; `ring` and `mpi` are as `automatic`.
   /// Throws   as above; what the collectives on such memory throw; Error{not_supported} for reproducible sums over
   ///          several workers of several replicas.
   template <Element T>
@@ -92,8 +93,9 @@ class CHORUS_API ReplicaContext {
   }
   void all_reduce_on_device(ReduceOp op, const DeviceTensorRef& values, Stream stream,
                             const CommunicationOptions& options = {});
-  /// Waits until what this replica has put into `stream` is over, and hears of failures meanwhile, as
-  /// chorus::synchronize does.
+  /// Waits until what is in `stream`, one of this replica's device, is over, and hears meanwhile of failures of what it
+  /// has reduced in this run, as chorus::synchronize does: the first replica of a worker, where there are several, of
+  /// those between the workers, and of another local replica's only by its limit of time.
   /// Throws   Error{wrong_context} where this thread is not this replica; what that throws.
   void synchronize(Stream stream);
 

@@ -31,4 +31,16 @@ std::vector<T> all_reduced(ReduceOp op, const std::vector<T>& mine, const Commun
   return elements<T>(memory);
 }
 
+/// What a copy that was put into a stream has brought, as this replica finds it when it has synchronised.
+inline std::vector<float> copied_before_synchronize() {
+  const std::vector<float> values(1000, 7);
+  const TestStream stream;
+  const DeviceMemory from(bytes_of_all(values));
+  const DeviceMemory to(bytes_of_all(std::vector<float>(values.size())));
+  check(cuMemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(to.data()), reinterpret_cast<CUdeviceptr>(from.data()),
+                          to.content().size(), stream.native()));
+  get_replica_context()->synchronize(stream.get());
+  return elements<float>(to);
+}
+
 }  // namespace chorus::test

@@ -79,6 +79,13 @@ TEST_P(OnGpus, ManyReductionsFollowOneAnotherInAStream) {
   EXPECT_THAT(last.values(), Each(Each(expected)));
 }
 
+TEST_P(OnGpus, SynchronizingWaitsForWhatTheProgramHasPutThere) {
+  set_delay(std::chrono::milliseconds(20));
+  MirroredStrategy strategy = mirrored();
+  const auto copies = strategy.run([] { return copied_before_synchronize(); });
+  EXPECT_THAT(copies.values(), Each(Each(7)));
+}
+
 TEST_P(OnGpus, TensorsOfTheHostAreReducedAsEverywhere) {
   MirroredStrategy strategy = mirrored();
   const auto sums = strategy.run([] { return get_replica_context()->all_reduce(ReduceOp::sum, mine()); });

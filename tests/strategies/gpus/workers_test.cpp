@@ -3,6 +3,7 @@
 #include "gpus/gpus.hpp"
 #include "multi_worker/multi_worker.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -35,6 +36,14 @@ TEST_P(WorkersOnGpus, ReduceMemoryOfGpusOverAllReplicas) {
       EXPECT_THAT(reduced.values(), Each(Each(expected))) << name(op);
     }
   }
+}
+
+TEST_P(WorkersOnGpus, SynchronizingWaitsInARunWithoutAReduction) {
+  MultiWorkerMirroredStrategy several = strategy();
+  set_delay(std::chrono::milliseconds(20));
+  const auto copies = several.run([] { return copied_before_synchronize(); });
+  EXPECT_THAT(copies.values(), Each(Each(7)));
+  set_delay(std::chrono::microseconds(200));
 }
 
 TEST_P(WorkersOnGpus, SayWhatCannotBeReproducible) {
