@@ -25,7 +25,8 @@ class CHORUS_API Device {
   Device(Kind kind, int index, std::vector<int> pus);
 
   /// The device of that name: one that this process may use.
-  /// Throws   Error{invalid_argument}, which says what names are possible. That of a GPU loads CUDA's driver.
+  /// Throws   Error{invalid_argument}, which says what names are possible. That of a GPU loads CUDA's driver; where
+  ///          there is none, what gpu_devices throws.
   [[nodiscard]] static Device parse(std::string_view name);
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }

@@ -34,7 +34,9 @@ struct Gpu {
 /// smallest part of the machine that its PCI root belongs to; all of them where none is, or its place is not known.
 [[nodiscard]] CHORUS_API Device gpu_device(const Gpu& gpu);
 
-/// The same of each of local_gpus(): /gpu:0 and so on.
+/// The same of each of local_gpus(): /gpu:0 and so on, one at the least.
+/// Throws   Error{not_supported} where this process can use none, which says why: a strategy that was given no devices
+///          would run on the cores.
 [[nodiscard]] CHORUS_API std::vector<Device> gpu_devices();
 
 /// Makes a GPU the current one of CUDA for the calling thread, as cudaSetDevice does, until this is destroyed by the

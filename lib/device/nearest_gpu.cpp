@@ -8,6 +8,7 @@
 #include "transport/communicator_state.hpp"
 #include "transport/process.hpp"
 
+#include <chorus/error.hpp>
 #include <chorus/gpu.hpp>
 
 #include <fmt/format.h>
@@ -96,8 +97,12 @@ std::vector<Gpu> local_gpus() { return visible_gpus().gpus; }
 Device gpu_device(const Gpu& gpu) { return gpu_device(gpu, this_machine_with_devices(), usable_pus()); }
 
 std::vector<Device> gpu_devices() {
+  const VisibleGpus visible = visible_gpus();
+  if (visible.gpus.empty()) {
+    throw Error(ErrorCode::not_supported, fmt::format("gpu_devices: this process can use no GPU: {}", visible.reason));
+  }
   std::vector<Device> devices;
-  for (const Gpu& gpu : local_gpus()) devices.push_back(gpu_device(gpu));
+  for (const Gpu& gpu : visible.gpus) devices.push_back(gpu_device(gpu));
   return devices;
 }
 

@@ -177,10 +177,9 @@ Device Device::parse(std::string_view name) {
   const std::vector<Device> devices = gpu_devices();
   const auto found = std::ranges::find(devices, index_in(name, Kind::gpu), &Device::index);
   if (found != devices.end()) return *found;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("Device::parse: argument name is \"{}\"; {}", name,
-                          devices.empty() ? "this process can use no GPU: chorus-info topology says why"
-                                          : "of GPUs it may be one of " + names_of(devices)));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("Device::parse: argument name is \"{}\"; of GPUs it may be one of {}", name, names_of(devices)));
 }
 
 std::string Device::name() const { return fmt::format("/{}:{}", word(kind_), index_); }

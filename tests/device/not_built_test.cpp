@@ -22,6 +22,10 @@ TEST(WithoutDevices, CallsSayWhatIsMissing) {
   expect_error(outcome, ErrorCode::not_built, {"without CUDA", "-Dcuda=enabled"});
 #endif
   EXPECT_TRUE(local_gpus().empty());
+  for (const Outcome& none : {outcome_of([] { static_cast<void>(gpu_devices()); }),
+                              outcome_of([] { static_cast<void>(Device::parse("/gpu:0")); })}) {
+    expect_error(none, ErrorCode::not_supported, {"this process can use no GPU: "});
+  }
   EXPECT_FALSE(nearest_gpu(alone[0]));
   allreduce(alone[0], host, ReduceOp::sum);
   EXPECT_EQ(host, std::vector<float>(3, 1)) << "calls on memory of the host go on";
