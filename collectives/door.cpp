@@ -134,7 +134,7 @@ PersistentRequest prepare(const Communicator& comm, const Arguments& arguments, 
 }
 
 void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(collective), state.rank(), what));
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on {}: {}", name(collective), state.who(), what));
 }
 
 void reject_op(const CommunicatorState& state, Collective collective, DataType type, ReduceOp op) {

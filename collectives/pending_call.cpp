@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_call.hpp"
 
+#include "base/names.hpp"
 #include "carry_out.hpp"
 #include "chosen.hpp"
 #include "door.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -25,6 +28,12 @@ PendingCall::~PendingCall() {
 }
 
 void PendingCall::start() {
+  if (pending()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("PersistentRequest::start of {} on {}: the request is under way; call its wait, or its "
+                            "test until that gives true, first",
+                            chorus::describe(arguments_.call), state_->who()));
+  }
   const Entrance::Visit visit = state_->visit(arguments_.call);
   state_->check_whole(arguments_.call);
   error_ = nullptr;

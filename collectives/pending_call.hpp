@@ -29,7 +29,7 @@ class PendingCall final : private CommunicatorState::HalfDone {
   /// Waits.
   ~PendingCall();
 
-  /// Begins; not while it is pending.
+  /// Begins. Throws Error{invalid_argument} while it is pending.
   void start();
   /// Both throw what the call has thrown, as often as they are called; complete before the first start.
   [[nodiscard]] bool test();

@@ -9,6 +9,21 @@
 #include <utility>
 
 namespace chorus {
+namespace {
+
+/// The place of the first of the pending requests that has ended; `pending` belongs to one of them.
+template <class AnyRequest>
+std::size_t first_ended(std::span<AnyRequest> requests, detail::PendingCall& pending) {
+  Wait wait(pending.waiter());
+  while (true) {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i].pending() && requests[i].test()) return i;
+    }
+    wait.rest(nullptr);  // each test has looked whether to go on
+  }
+}
+
+}  // namespace
 
 Request::Request() noexcept = default;
 
@@ -35,20 +50,11 @@ void Request::wait() {
   call_.reset();
 }
 
-void wait_all(std::span<Request> requests) {
-  for (Request& request : requests) request.wait();
-}
+void wait_all(std::span<Request> requests) { std::ranges::for_each(requests, &Request::wait); }
 
 std::optional<std::size_t> wait_any(std::span<Request> requests) {
   const auto first = std::ranges::find_if(requests, &Request::pending);
-  if (first == requests.end()) return std::nullopt;
-  Wait wait(first->call_->waiter());
-  while (true) {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (requests[i].pending() && requests[i].test()) return i;
-    }
-    wait.rest(nullptr);  // each test has looked whether to go on
-  }
+  return first != requests.end() ? std::optional(first_ended(requests, *first->call_)) : std::nullopt;
 }
 
 PersistentRequest::PersistentRequest(std::unique_ptr<detail::PendingCall> call) noexcept : call_(std::move(call)) {}
@@ -60,9 +66,9 @@ PersistentRequest& PersistentRequest::operator=(PersistentRequest&& other) noexc
 PersistentRequest::~PersistentRequest() = default;
 
 void PersistentRequest::start() {
-  if (!call_) throw Error(ErrorCode::invalid_argument, "PersistentRequest::start: it was moved from");
-  if (call_->pending()) {
-    throw Error(ErrorCode::invalid_argument, "PersistentRequest::start: the request is under way; wait for it first");
+  if (!call_) {
+    throw Error(ErrorCode::invalid_argument,
+                "PersistentRequest::start: the request was moved from; start the one that it was moved to");
   }
   call_->start();
 }
@@ -71,6 +77,17 @@ bool PersistentRequest::test() { return !call_ || call_->test(); }
 
 void PersistentRequest::wait() {
   if (call_) call_->wait();
+}
+
+bool PersistentRequest::pending() const noexcept { return call_ != nullptr && call_->pending(); }
+
+void start_all(std::span<PersistentRequest> requests) { std::ranges::for_each(requests, &PersistentRequest::start); }
+
+void wait_all(std::span<PersistentRequest> requests) { std::ranges::for_each(requests, &PersistentRequest::wait); }
+
+std::optional<std::size_t> wait_any(std::span<PersistentRequest> requests) {
+  const auto first = std::ranges::find_if(requests, &PersistentRequest::pending);
+  return first != requests.end() ? std::optional(first_ended(requests, *first->call_)) : std::nullopt;
 }
 
 }  // namespace chorus

@@ -9,6 +9,10 @@
 #include <chorus/options.hpp>
 #include <chorus/request.hpp>
 
+#include <concepts>
+#include <ranges>
+#include <span>
+
 namespace chorus {
 
 namespace detail {
@@ -36,6 +40,14 @@ void allgather(const Communicator& comm, const In& in, Out&& out, const Collecti
 template <WritableElementRange InOut>
 void allgather(const Communicator& comm, InOut&& inout, const CollectiveOptions& options = {}) {
   detail::allgather(comm, detail::buffers(inout), options);
+}
+
+/// The same for one value of each rank: out [size].
+template <Element T, WritableElementRange Out>
+requires(!std::ranges::range<T> &&
+         std::same_as<T, ElementOf<Out>>) void allgather(const Communicator& comm, const T& value, Out&& out,
+                                                         const CollectiveOptions& options = {}) {
+  allgather(comm, std::span<const T>(&value, 1), out, options);
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).

@@ -9,6 +9,9 @@
 #include <chorus/options.hpp>
 #include <chorus/request.hpp>
 
+#include <ranges>
+#include <span>
+
 namespace chorus {
 
 namespace detail {
@@ -29,6 +32,13 @@ CHORUS_API PersistentRequest bcast_init(const Communicator&, const Buffers&, int
 template <WritableElementRange Data>
 void bcast(const Communicator& comm, Data&& data, int root, const CollectiveOptions& options = {}) {
   detail::bcast(comm, detail::buffers(data), root, options);
+}
+
+/// The same for one value.
+template <Element T>
+requires(!std::ranges::range<T>) void bcast(const Communicator& comm, T& value, int root,
+                                            const CollectiveOptions& options = {}) {
+  bcast(comm, std::span<T>(&value, 1), root, options);
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).

@@ -23,6 +23,15 @@ struct BlockLayout {
       const Counts& block_counts,  // NOLINT(google-explicit-constructor): counts alone are a layout
       std::span<const std::size_t> block_displacements = {})
       : counts(block_counts), displacements(block_displacements) {}
+
+  /// Counts of MPI's type do not compile; this says why.
+  template <std::ranges::range Counts>
+  requires std::integral<std::ranges::range_value_t<Counts>> &&
+      (!std::convertible_to<const Counts&, std::span<const std::size_t>>)
+          BlockLayout(const Counts& /*counts*/,  // NOLINT(google-explicit-constructor)
+                      std::span<const std::size_t> /*displacements*/ = {}) {
+    static_assert(sizeof(Counts) == 0, "counts are std::size_t; copy them into a vector of it");
+  }
 };
 
 }  // namespace chorus

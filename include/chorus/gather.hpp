@@ -9,6 +9,10 @@
 #include <chorus/options.hpp>
 #include <chorus/request.hpp>
 
+#include <concepts>
+#include <ranges>
+#include <span>
+
 namespace chorus {
 
 namespace detail {
@@ -38,6 +42,14 @@ void gather(const Communicator& comm, const In& in, Out&& out, int root, const C
 template <WritableElementRange InOut>
 void gather(const Communicator& comm, InOut&& inout, int root, const CollectiveOptions& options = {}) {
   detail::gather(comm, detail::buffers(inout), root, options);
+}
+
+/// The same for one value of each rank: on the root out [size].
+template <Element T, WritableElementRange Out>
+requires(!std::ranges::range<T> && std::same_as<T, ElementOf<Out>>) void gather(const Communicator& comm,
+                                                                                const T& value, Out&& out, int root,
+                                                                                const CollectiveOptions& options = {}) {
+  gather(comm, std::span<const T>(&value, 1), out, root, options);
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).

@@ -13,6 +13,9 @@
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
 
+#include <ranges>
+#include <span>
+
 namespace chorus {
 
 namespace detail {
@@ -47,6 +50,14 @@ template <WritableElementRange InOut, class Op>
 requires Reduces<Op, ElementOf<InOut>>
 void reduce(const Communicator& comm, InOut&& inout, const Op& op, int root, const CollectiveOptions& options = {}) {
   detail::reduce(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), root, options);
+}
+
+/// The same for one value: returns on the root the reduction of all ranks' `value`, elsewhere `value`.
+template <Element T, class Op>
+requires Reduces<Op, T> &&(!std::ranges::range<T>) [[nodiscard]] T
+    reduce(const Communicator& comm, T value, const Op& op, int root, const CollectiveOptions& options = {}) {
+  reduce(comm, std::span<T>(&value, 1), op, root, options);
+  return value;
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).

@@ -68,12 +68,21 @@ class CHORUS_API PersistentRequest {
   /// Starts it; the buffers belong to it until it has ended. Throws Error{invalid_argument} while it is under way, or
   /// after it was moved from, and what a call throws that begins: Error{broken} where it has broken its communicator.
   void start();
-  /// As Request::test and Request::wait; complete before the first start.
+  /// As Request::test, Request::wait and Request::pending; complete before the first start.
   [[nodiscard]] bool test();
   void wait();
+  [[nodiscard]] bool pending() const noexcept;
 
  private:
+  friend CHORUS_API std::optional<std::size_t> wait_any(std::span<PersistentRequest> requests);
   std::unique_ptr<detail::PendingCall> call_;
 };
+
+/// Starts each of `requests`, in their order, which is the same on every rank.
+CHORUS_API void start_all(std::span<PersistentRequest> requests);
+
+/// As of Request; those that are not started are complete.
+CHORUS_API void wait_all(std::span<PersistentRequest> requests);
+[[nodiscard]] CHORUS_API std::optional<std::size_t> wait_any(std::span<PersistentRequest> requests);
 
 }  // namespace chorus

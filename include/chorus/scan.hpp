@@ -11,6 +11,9 @@
 #include <chorus/reduce_op.hpp>
 #include <chorus/request.hpp>
 
+#include <ranges>
+#include <span>
+
 namespace chorus {
 
 namespace detail {
@@ -41,6 +44,14 @@ template <WritableElementRange InOut, class Op>
 requires Reduces<Op, ElementOf<InOut>>
 void scan(const Communicator& comm, InOut&& inout, const Op& op, const CollectiveOptions& options = {}) {
   detail::scan(comm, detail::buffers(inout), detail::operation<ElementOf<InOut>>(op), options);
+}
+
+/// The same for one value: returns the reduction of `value` over the ranks up to and including this one.
+template <Element T, class Op>
+requires Reduces<Op, T> &&(!std::ranges::range<T>) [[nodiscard]] T
+    scan(const Communicator& comm, T value, const Op& op, const CollectiveOptions& options = {}) {
+  scan(comm, std::span<T>(&value, 1), op, options);
+  return value;
 }
 
 /// Starts it and returns; the buffers belong to the request until it is complete. A function is copied.

@@ -9,6 +9,10 @@
 #include <chorus/options.hpp>
 #include <chorus/request.hpp>
 
+#include <concepts>
+#include <ranges>
+#include <span>
+
 namespace chorus {
 
 namespace detail {
@@ -38,6 +42,14 @@ void scatter(const Communicator& comm, const In& in, Out&& out, int root, const 
 template <WritableElementRange InOut>
 void scatter(const Communicator& comm, InOut&& inout, int root, const CollectiveOptions& options = {}) {
   detail::scatter(comm, detail::buffers(inout), root, options);
+}
+
+/// The same for one value for each rank: on the root in [size].
+template <ElementRange In, Element T>
+requires(!std::ranges::range<T> && std::same_as<T, ElementOf<In>>) void scatter(const Communicator& comm, const In& in,
+                                                                                T& value, int root,
+                                                                                const CollectiveOptions& options = {}) {
+  scatter(comm, in, std::span<T>(&value, 1), root, options);
 }
 
 /// The same on memory of a GPU, in the order of `stream` (chorus/device_span.hpp).

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/last_error.hpp"
+
 #include <chorus/error.hpp>
 
 namespace chorus {
+namespace {
+
+thread_local std::string last_made;
+
+}  // namespace
 
 const char* name(ErrorCode code) noexcept {
   switch (code) {
@@ -36,6 +43,10 @@ const char* name(ErrorCode code) noexcept {
 }
 
 Error::Error(ErrorCode code, const std::string& message)
-    : std::runtime_error("chorus: " + message + " [" + name(code) + "]"), code_(code), message_(message) {}
+    : std::runtime_error("chorus: " + message + " [" + name(code) + "]"), code_(code), message_(message) {
+  last_made = message;
+}
+
+const std::string& last_error() noexcept { return last_made; }
 
 }  // namespace chorus

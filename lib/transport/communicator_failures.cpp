@@ -41,31 +41,55 @@ Error ended_before(int ended, std::uint64_t call, const std::string& after) {
 
 }  // namespace
 
+std::string CommunicatorState::who() const {
+  const int in_world = peers_->world_rank(rank());
+  return in_world == rank() ? fmt::format("rank {}", rank())
+                            : fmt::format("rank {} (rank {} of MPI_COMM_WORLD)", rank(), in_world);
+}
+
+std::string CommunicatorState::ranks_in_world() const {
+  std::string text;
+  bool all_alike = true;
+  for (int rank = 0; rank < size(); ++rank) {
+    const int in_world = peers_->world_rank(rank);
+    all_alike = all_alike && in_world == rank;
+    if (static_cast<std::size_t>(rank) < most_named) text += fmt::format("{}{}", rank == 0 ? "" : ", ", in_world);
+  }
+  if (all_alike) return {};
+  return fmt::format("\n  these are, from rank 0 on, {}{} of MPI_COMM_WORLD", text,
+                     static_cast<std::size_t>(size()) > most_named ? ", ..." : "");
+}
+
 void CommunicatorState::reject_visit(const Call& call) const {
   const std::string why = CallersFunction::here()
                               ? "it is called in the function of a reduction, which may call no collective"
                               : fmt::format("another thread is inside {}", entrance_->what());
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} on rank {}: {}", name(call.collective), rank(), why));
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} on {}: {}", name(call.collective), who(), why));
 }
 
 void CommunicatorState::reject_as_broken(const Call& call) const {
   if (failure_->code() == ErrorCode::not_initialized) end_with_another(call);
   throw Error(
       ErrorCode::broken,
-      fmt::format("{} on rank {}: the communicator is broken since {}; make a new one. {}: {}", name(call.collective),
-                  rank(), revoked_here_ ? "this rank has revoked it" : "an earlier call failed",
+      fmt::format("{} on {}: the communicator is broken since {}; make a new one by chorus::from_mpi (or "
+                  "thread_communicators), as its dup and split, and Communicator::world(), stay broken. {}: {}",
+                  name(call.collective), who(), revoked_here_ ? "this rank has revoked it" : "an earlier call failed",
                   revoked_here_ ? "It said" : "That call said", failure_->message()));
 }
 
 void CommunicatorState::end_with_another(const Call& call) const {
   const bool alone = revoked_here_ || failure_->code() == ErrorCode::not_initialized;  // without another call
   throw Error(failure_->code(),
-              fmt::format("{} on rank {}: {}{}", chorus::describe(call, purpose_text_), rank(),
+              fmt::format("{} on {}: {}{}", chorus::describe(call, purpose_text_), who(),
                           alone ? "" : "given up with an earlier call, which said: ", failure_->message()));
 }
 
 void CommunicatorState::end_calls() const noexcept {
-  if (SharedGroup* memory = transport_->node_memory()) memory->end_calls();
+  if (SharedGroup* memory = transport_->node_memory()) {
+    const auto failure = memory->failure_of_others();  // of which this rank has noticed nothing
+    if (failure) peers_->retire(static_cast<ErrorCode>(failure->code));
+    memory->end_calls();
+  }
   if (ready() && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
 }
 
@@ -192,11 +216,16 @@ std::string CommunicatorState::missing_ranks() const {
 
 std::string CommunicatorState::waited_for() const {
   if (driven() == nullptr || driven()->waiting() == nullptr) return {};
-  return ready() ? fmt::format("; it is {}", driven()->waiting()->describe())
-                 : fmt::format(
-                       "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
-                       "one that has not come to it",
-                       driven()->waiting()->what());
+  return ready()
+             ? fmt::format(
+                   "; all ranks that it sees have begun that call, and it is {}; a rank that has begun a nonblocking "
+                   "call goes on with it inside chorus alone: let it call test or wait, or set "
+                   "CHORUS_PROGRESS_THREAD=1",
+                   driven()->waiting()->describe())
+             : fmt::format(
+                   "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
+                   "one that has not come to it",
+                   driven()->waiting()->what());
 }
 
 void CommunicatorState::warn_of_stall(const Wait& wait) const {
@@ -249,10 +278,10 @@ Error CommunicatorState::mismatch(const Call& call) const {
   while (first < number && !differ(calls_of_node(first))) ++first;
   number = first;
   return {ErrorCode::mismatch,
-          fmt::format("{} on rank {}: the ranks disagree about call #{} on this communicator; all must make the same "
-                      "call:{}\n ",
-                      name(call.collective), transport_->rank(), number,
-                      mismatch_report(calls_of_node(number), algorithm_name, purpose_text_))};
+          fmt::format("{} on {}: the ranks disagree about call #{} on this communicator; all must make the same "
+                      "call:{}{}\n ",
+                      name(call.collective), who(), number,
+                      mismatch_report(calls_of_node(number), algorithm_name, purpose_text_), ranks_in_world())};
 }
 
 void CommunicatorState::tell(const Error& error) {
@@ -297,12 +326,12 @@ void CommunicatorState::break_with(const Error& error) {
 void CommunicatorState::fail(const Call& call) {
   if (broken()) end_with_another(call);
   const auto named = [&](const std::string& text) {
-    return fmt::format("{} on rank {}: {}", chorus::describe(call, purpose_text_), rank(), text);
+    return fmt::format("{} on {}: {}", chorus::describe(call, purpose_text_), who(), text);
   };
   try {
     throw;
   } catch (const Refusal& error) {
-    throw Error(error.code(), fmt::format("{} on rank {}: {}", name(call.collective), rank(), error.message()));
+    throw Error(error.code(), fmt::format("{} on {}: {}", name(call.collective), who(), error.message()));
   } catch (const MismatchFound&) {
     transport_->node_memory()->publish_failure(static_cast<int>(ErrorCode::mismatch), {});  // as each makes a table
     give_up(mismatch(call));

@@ -81,6 +81,8 @@ class Peers {
   virtual void call_roll() {}
   /// Those of them that have not answered yet.
   [[nodiscard]] virtual std::vector<int> silent() const { return {}; }
+  /// Its number in MPI_COMM_WORLD; without MPI `rank`.
+  [[nodiscard]] virtual int world_rank(int rank) const { return rank; }
   /// Its host, process and state, for reports.
   [[nodiscard]] virtual std::string describe(int rank) const = 0;
   /// Lets MPI move the program's own messages, which others may wait for before they come.
@@ -125,6 +127,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] Transport& transport() const noexcept { return *transport_; }
   [[nodiscard]] int rank() const noexcept { return transport_->rank(); }
   [[nodiscard]] int size() const noexcept { return transport_->size(); }
+  /// This rank, for messages: with its number in MPI_COMM_WORLD, where that is another one.
+  [[nodiscard]] std::string who() const;
   /// Working memory for checks and arguments of a call: taken and given back by the thread that calls, while another
   /// may drive operations, which take theirs from the transport.
   [[nodiscard]] Scratch caller_scratch(std::size_t bytes) { return callers_buffers_.take(bytes); }
@@ -314,6 +318,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// The call with that number of each rank of the node, none where it has not made it or made it long ago.
   [[nodiscard]] std::map<int, std::optional<Call>> calls_of_node(std::uint64_t number) const;
   [[nodiscard]] std::string missing_ranks() const;
+  /// A line that says which ranks of MPI_COMM_WORLD these are; empty where they have the same numbers there.
+  [[nodiscard]] std::string ranks_in_world() const;
   /// What this rank waits for.
   [[nodiscard]] std::string waited_for() const;
 

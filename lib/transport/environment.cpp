@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/last_error.hpp"
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_runtime.hpp"
 
@@ -11,10 +12,42 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 namespace chorus {
+namespace {
 
-Environment::Environment() {
+const std::terminate_handler handler_of_language = std::get_terminate();  // before the program can have set one
+
+void refuse_level() {
+  throw Error(ErrorCode::not_supported,
+              fmt::format("Environment on rank {}: MPI does not run with MPI_THREAD_MULTIPLE; take one that is built "
+                          "with it, or start it by MPI_Init_thread with that level",
+                          Environment::world_rank()));
+}
+
+/// For an exception that nobody catches. The words of the system and of MPI about a process that aborts are many.
+void end_job() {
+  const auto end = [](const char* what) {
+    fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD: an exception that nobody catches ends the job: {}\n",
+               Environment::world_rank(), what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  };
+  if (MpiRuntime::runs() && std::current_exception()) {
+    try {
+      throw;
+    } catch (const std::exception& exception) {
+      end(exception.what());
+    } catch (...) {
+      end("one of another type than std::exception");
+    }
+  }
+  handler_of_language();
+}
+
+}  // namespace
+
+Environment::Environment(ThreadLevel threads) {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);
@@ -22,11 +55,18 @@ Environment::Environment() {
   if (finalized != 0) {
     throw Error(ErrorCode::not_initialized, "Environment: MPI was finalised before and cannot be started again");
   }
-  if (initialized != 0) return;
+  const bool multiple = threads == ThreadLevel::multiple;
   int provided = 0;
-  const int wanted = MpiRuntime::wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+  if (initialized != 0) {
+    MPI_Query_thread(&provided);
+    if (multiple && provided < MPI_THREAD_MULTIPLE) refuse_level();
+    return;
+  }
+  const int wanted = multiple || MpiRuntime::wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
   check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
+  if (multiple && provided < MPI_THREAD_MULTIPLE) refuse_level();
   owns_mpi_ = true;
+  if (std::get_terminate() == handler_of_language) std::set_terminate(end_job);
   // By TCP it may write to the connection of a peer that has died: that is to be an error, not the end of this rank.
   struct sigaction set {};
   const bool is_set =
@@ -39,16 +79,16 @@ Environment::~Environment() {
   MPI_Finalized(&finalized);
   if (!owns_mpi_ || finalized != 0) return;
   if (std::uncaught_exceptions() > 0) {  // MPI_Finalize would wait for ranks that wait for this one
-    fmt::print(stderr,
-               "chorus: an exception leaves the scope of chorus::Environment; aborting the job. Catch it inside "
-               "that scope to see what it says.\n");
+    fmt::print(
+        stderr,
+        "chorus: rank {} of MPI_COMM_WORLD: an exception leaves the scope of chorus::Environment, which ends the "
+        "job; catch it inside that scope to go on{}{}\n",
+        world_rank(), last_error().empty() ? "" : "; the last error of chorus: ", last_error());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  if (MpiRuntime::has_lost_peer()) {
-    fmt::print(stderr,
-               "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for a lost rank\n",
-               world_rank());
-    MpiRuntime::get("Environment").shut_down();
+  if (const std::string missing = MpiRuntime::missing_at_the_end(); !missing.empty()) {
+    fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for {}\n",
+               world_rank(), missing);
     return;
   }
   MPI_Finalize();

@@ -230,7 +230,14 @@ std::string MpiPeers::death_of(int rank) {
 std::string MpiPeers::describe(int rank) const {
   if (records_.empty()) return "not heard of yet";
   const PeerRecord& record = records_[static_cast<std::size_t>(rank)];
-  return fmt::format("host {}, pid {}, state {}", record.host.data(), record.process.pid, state_of(record.process));
+  const int in_world = world_rank(rank);
+  return fmt::format("{}host {}, pid {}, state {}",
+                     in_world == rank ? "" : fmt::format("rank {} of MPI_COMM_WORLD, ", in_world), record.host.data(),
+                     record.process.pid, state_of(record.process));
+}
+
+int MpiPeers::world_rank(int rank) const {
+  return transport_.channel()->world_rank(transport_.ranks()[static_cast<std::size_t>(rank)]);
 }
 
 void MpiPeers::tell(const Failure& failure) noexcept {
@@ -267,7 +274,7 @@ void MpiPeers::end_calls(std::uint64_t calls) noexcept {
   const int previous = (transport_.rank() + size - 1) % size;
   if (!MpiRuntime::may_be_called_here()) return transport_.retire();
   try {
-    if (told()) transport_.retire();
+    if (const auto failure = told()) retire(failure->code);
     if (is_elsewhere(previous) && !ended_) transport_.await_farewell(previous);
     const Ended last = ended_ && ended_->calls < calls ? *ended_ : Ended{transport_.rank(), calls};
     const Notice notice{.kind = Notice::Kind::end, .rank = last.rank, .calls = last.calls};

@@ -26,6 +26,7 @@ class MpiPeers : public detail::Peers {
   [[nodiscard]] Settings own_settings() const override;
   Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
   [[nodiscard]] std::string death_of(int rank) override;
+  [[nodiscard]] int world_rank(int rank) const override;
   [[nodiscard]] std::string describe(int rank) const override;
   void call_roll() override;
   [[nodiscard]] std::vector<int> silent() const override { return silent_; }

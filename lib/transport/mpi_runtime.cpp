@@ -37,6 +37,7 @@ constexpr auto end_limit = 5s;
 /// How long the end waits for what other ranks say at theirs, as some MPI libraries warn of messages that nobody reads.
 constexpr auto farewell_limit = 200ms;
 
+std::atomic<bool> made{false};  // a runtime, of this process or of some simulated rank
 std::atomic<bool> peer_lost{false};
 std::atomic<bool> peer_late{false};
 
@@ -119,6 +120,13 @@ std::vector<int> MpiChannel::ranks_of(MPI_Group group) const {
   check_mpi(MPI_Group_translate_ranks(group, size, ranks.data(), group_, here.data()), "MPI_Group_translate_ranks");
   if (std::ranges::count(here, MPI_UNDEFINED) > 0) here.clear();
   return here;
+}
+
+int MpiChannel::world_rank(int rank) const {
+  const Group world(MPI_COMM_WORLD);
+  int there = MPI_UNDEFINED;
+  check_mpi(MPI_Group_translate_ranks(group_, 1, &rank, world.get(), &there), "MPI_Group_translate_ranks");
+  return there != MPI_UNDEFINED ? there : no_rank;
 }
 
 MpiChannel::Number MpiChannel::lowest_free(Number from) const {
@@ -215,6 +223,7 @@ MpiRuntime& MpiRuntime::get(const char* function) {
 }
 
 MpiRuntime::MpiRuntime() {
+  made.store(true, std::memory_order_relaxed);
   int key = MPI_KEYVAL_INVALID;  // MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, nullptr), "MPI_Comm_create_keyval");
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, this), "MPI_Comm_set_attr");
@@ -224,8 +233,9 @@ MpiRuntime::MpiRuntime() {
   check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
   if (level < MPI_THREAD_MULTIPLE) {
     entrance_ = std::make_shared<Entrance>(
-        "chorus, and MPI runs without MPI_THREAD_MULTIPLE; take turns, or start MPI with it and give each thread a "
-        "communicator of its own");
+        "chorus, and MPI runs without MPI_THREAD_MULTIPLE; take turns, or start MPI with it (by "
+        "chorus::Environment(chorus::ThreadLevel::multiple) or MPI_Init_thread) and give each thread a communicator "
+        "of its own");
   }
   if (!wants_progress_thread()) return;
   if (level == MPI_THREAD_MULTIPLE) {
@@ -272,9 +282,11 @@ void MpiRuntime::shut_down() {
 void MpiRuntime::note_lost_peer() noexcept { peer_lost.store(true, std::memory_order_relaxed); }
 void MpiRuntime::note_late_peer() noexcept { peer_late.store(true, std::memory_order_relaxed); }
 
-bool MpiRuntime::has_lost_peer() {
-  if (peer_lost.load(std::memory_order_relaxed)) return true;
-  return peer_late.load(std::memory_order_relaxed) && !all_come_within(end_limit);
+std::string MpiRuntime::missing_at_the_end() {
+  if (made.load(std::memory_order_relaxed)) runtime_of_this_rank().shut_down();  // which may hear of a late rank
+  if (peer_lost.load(std::memory_order_relaxed)) return "a lost rank";
+  if (!peer_late.load(std::memory_order_relaxed) || all_come_within(end_limit)) return {};
+  return fmt::format("a rank that does not come to its end within {} s", end_limit.count());
 }
 
 MpiChannel::Name MpiRuntime::name_of_channel_with(MPI_Group group) {
@@ -351,9 +363,11 @@ Communicator from_mpi(MPI_Comm comm) {
   int between_groups = 0;
   if (comm != MPI_COMM_NULL) check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
   if (comm == MPI_COMM_NULL || between_groups != 0) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("from_mpi: argument comm is {}; pass a communicator this process is a rank of",
-                            comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : "an intercommunicator"));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("from_mpi on rank {} of MPI_COMM_WORLD: argument comm is {}", Environment::world_rank(),
+                    comm == MPI_COMM_NULL ? "MPI_COMM_NULL; pass a communicator that this process is a rank of"
+                                          : "an intercommunicator; make one of both groups by MPI_Intercomm_merge"));
   }
   return Communicator(runtime.make(comm));
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace chorus {
@@ -46,6 +47,8 @@ class MpiChannel {
   [[nodiscard]] Name name() const noexcept { return name_; }
   /// The ranks on this channel of the members of `group`; empty where some are not on it.
   [[nodiscard]] std::vector<int> ranks_of(MPI_Group group) const;
+  /// The number in MPI_COMM_WORLD of a rank on this channel; -1 where it is of another job.
+  [[nodiscard]] int world_rank(int rank) const;
 
   /// Gives the highest of what all ranks of a group give.
   using Highest = std::function<Task<Number>(Number)>;
@@ -89,8 +92,9 @@ class MpiRuntime {
   static void note_lost_peer() noexcept;
   /// Some rank has not come in time, or MPI does not reach it: it may be lost.
   static void note_late_peer() noexcept;
-  /// True where a peer was lost, or was late and does not come to this, either: collective over those who know of it.
-  [[nodiscard]] static bool has_lost_peer();
+  /// Shuts down, and says whom MPI_Finalize would wait for in vain: a peer that was lost, or was late and does not come
+  /// to this, either. Collective over those who know of it. Empty where there is none.
+  [[nodiscard]] static std::string missing_at_the_end();
   /// Between MPI_Init and MPI_Finalize.
   [[nodiscard]] static bool runs() noexcept;
   /// By CHORUS_PROGRESS_THREAD; a wrong value is refused where the other settings are read.

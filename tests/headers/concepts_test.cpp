@@ -85,7 +85,8 @@ static_assert(Allreduces<std::string, std::string&>, "characters are integers");
 static_assert(AllreducesInPlace<Floats&> && AllreducesInPlace<std::span<long double>>);
 static_assert(AllreducesInPlace<int> && AllreducesInPlace<float16_t>, "one value");
 static_assert(AllreducesInPlace<bool>);
-static_assert(Broadcasts<Floats&> && Broadcasts<std::string&>);
+static_assert(Broadcasts<Floats&> && Broadcasts<std::string&> && Broadcasts<int&> && Broadcasts<Point&>);
+static_assert(Gathers<int, std::vector<int>&> && Gathers<Point, Points&> && !Gathers<int, Floats&>);
 static_assert(Allreduces<std::vector<std::complex<float>>, std::vector<std::complex<float>>&>);
 static_assert(Gathers<const Floats&, Floats&> && ReducesTo<Floats, Floats&> && ReducesAndScatters<Floats, Floats&>);
 static_assert(Exchanges<const Floats&, Floats&> && Scans<Floats, Floats&>);
@@ -110,13 +111,13 @@ static_assert(!Broadcasts<std::span<volatile int>>);
 // Elements that do not lie side by side.
 static_assert(!Allreduces<Nodes, Nodes&> && !Allreduces<Chunks, Chunks&> && !Allreduces<Bits, Bits&>);
 static_assert(!Allreduces<Floats, std::list<float>&> && !AllreducesInPlace<Nodes&> && !AllreducesInPlace<Bits&>);
-static_assert(!Broadcasts<Nodes&> && !Broadcasts<Bits&> && !Broadcasts<int*>);
+static_assert(!Broadcasts<Nodes&> && !Broadcasts<Bits&> && !Broadcasts<int*> && !Broadcasts<int*&>);
 
 // Outputs that cannot be written.
 static_assert(!Allreduces<Floats, const Floats&> && !Allreduces<Floats, std::span<const float>>);
 static_assert(!AllreducesInPlace<const Floats&> && !AllreducesInPlace<std::span<const int>>);
 static_assert(!AllreducesInPlace<const std::array<int, 2>&>);
-static_assert(!Broadcasts<const Floats&> && !Broadcasts<std::span<const double>>);
+static_assert(!Broadcasts<const Floats&> && !Broadcasts<std::span<const double>> && !Broadcasts<const int&>);
 static_assert(!Gathers<Floats, const Floats&> && !ReducesTo<Floats, const Floats&>);
 static_assert(!ReducesAndScatters<Floats, std::span<const float>>);
 static_assert(!Exchanges<Floats, const Floats&> && !Scans<Floats, std::span<const float>>);

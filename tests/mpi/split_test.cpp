@@ -7,6 +7,7 @@
 #include <chorus/chorus.hpp>
 #include <chorus/interop/mpi.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,6 +52,15 @@ TEST_F(Split, IsToldWhatTheNetworkTakes) {
   const auto part = all_.split(0, -job_rank());
   barrier(*part);
   EXPECT_EQ(part->state().network(), network) << "measured once";
+}
+
+TEST_F(Split, NamesItsRanksInErrorsByThoseOfTheWorldToo) {
+  const auto part = all_.split(0, -job_rank());
+  std::vector<int> data(1);
+  const std::string who = job_rank() == part->rank()
+                              ? fmt::format("on rank {}:", part->rank())
+                              : fmt::format("on rank {} (rank {} of MPI_COMM_WORLD)", part->rank(), job_rank());
+  expect_error(outcome_of([&] { bcast(*part, data, job_size()); }), ErrorCode::invalid_argument, {who});
 }
 
 TEST_F(Split, LeavesOutWhoGivesNoColor) {

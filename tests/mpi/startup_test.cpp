@@ -134,6 +134,29 @@ TEST(Startup, OfTheEnvironment) {
   EXPECT_NE(finalized, 0);
 }
 
+TEST(Startup, OfTheEnvironmentForManyThreads) {
+  const Environment environment(ThreadLevel::multiple);
+  const Communicator comm = Communicator::world();
+  const Communicator other = comm.dup();
+  std::thread beside([&other] {
+    for (int repetition = 0; repetition < 50; ++repetition) expect_that_it_works(other);
+  });
+  for (int repetition = 0; repetition < 50; ++repetition) expect_that_it_works(comm);
+  beside.join();
+}
+
+TEST(Startup, OfTheApplicationForManyThreads) {
+  start_mpi(MPI_THREAD_SERIALIZED);
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI grants more than it is asked for";
+  expect_error(outcome_of([] { const Environment environment(ThreadLevel::multiple); }), ErrorCode::not_supported,
+               {"Environment on rank", "MPI_THREAD_MULTIPLE", "MPI_Init_thread"});
+  { const Environment environment(ThreadLevel::serialized); }
+  expect_that_it_works(Communicator::world());
+  MPI_Finalize();
+}
+
 /// A request ends while the program does nothing but look at its own memory. Other calls go on beside.
 TEST(Startup, OfAProgressThread) {
   ASSERT_EQ(setenv("CHORUS_PROGRESS_THREAD", "1", 1), 0);

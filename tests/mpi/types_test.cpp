@@ -140,7 +140,9 @@ TEST_P(Types, APersistentRequestStartsAgainAndAgain) {
     std::iota(in.begin(), in.end(), repetition * comm().rank());
     request.start();
     gate.start();
-    expect_error(outcome_of([&] { request.start(); }), ErrorCode::invalid_argument, {"start", "under way", "wait"});
+    EXPECT_TRUE(request.pending());
+    expect_error(outcome_of([&] { request.start(); }), ErrorCode::invalid_argument,
+                 {"PersistentRequest::start of allreduce of 700 int64 by sum on rank", "under way", "wait"});
     gate.wait();
     request.wait();
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -189,6 +191,56 @@ TEST_P(Types, WaitAnyGivesEachRequestOnce) {
     seen[*complete] = true;
   }
   EXPECT_EQ(seen, std::vector<bool>(data.size(), true));
+}
+
+TEST_P(Types, SeveralPersistentRequestsStartAndEndTogether) {
+  std::vector<std::vector<int>> data(5, std::vector<int>(2000, 1));
+  std::vector<PersistentRequest> requests;
+  for (std::vector<int>& vector : data) requests.push_back(allreduce_init(comm(), vector, ReduceOp::sum));
+  EXPECT_FALSE(wait_any(requests)) << "none is started";
+  wait_all(requests);
+  start_all(requests);
+  wait_all(requests);
+  EXPECT_EQ(data, std::vector(data.size(), std::vector<int>(2000, comm().size())));
+
+  start_all(requests);
+  std::vector<bool> seen(data.size());
+  while (const std::optional<std::size_t> complete = wait_any(requests)) {
+    EXPECT_FALSE(seen[*complete]);
+    EXPECT_FALSE(requests[*complete].pending());
+    EXPECT_EQ(data[*complete], std::vector<int>(2000, comm().size() * comm().size()));
+    seen[*complete] = true;
+  }
+  EXPECT_EQ(seen, std::vector<bool>(data.size(), true));
+}
+
+TEST_P(Types, SingleValues) {
+  const int me = comm().rank();
+  const int ranks = comm().size();
+  const int root = ranks - 1;
+  double value = me == root ? 7.5 : 0;
+  bcast(comm(), value, root);
+  EXPECT_EQ(value, 7.5);
+  Matrix matrix = matrix_of(me, 3);
+  bcast(comm(), matrix, 0);
+  EXPECT_EQ(matrix, matrix_of(0, 3));
+
+  EXPECT_EQ(reduce(comm(), me + 1, ReduceOp::sum, root), me == root ? ranks * (ranks + 1) / 2 : me + 1);
+  EXPECT_EQ(scan(comm(), me + 1, ReduceOp::sum), (me + 1) * (me + 2) / 2);
+  EXPECT_EQ(exscan(comm(), me + 1, ReduceOp::sum), me == 0 ? 1 : me * (me + 1) / 2);
+  EXPECT_EQ(reduce(comm(), matrix_of(me, 1), multiply, 0), me == 0 ? product_of_all(ranks, 1) : matrix_of(me, 1));
+
+  std::vector<int> ranks_in_order(static_cast<std::size_t>(ranks));
+  std::iota(ranks_in_order.begin(), ranks_in_order.end(), 0);
+  std::vector<int> all(ranks_in_order.size());
+  allgather(comm(), me, all);
+  EXPECT_EQ(all, ranks_in_order);
+  std::vector<int> on_root(me == root ? ranks_in_order.size() : 0);
+  gather(comm(), me, on_root, root);
+  EXPECT_EQ(on_root, me == root ? ranks_in_order : std::vector<int>());
+  int mine = -1;
+  scatter(comm(), on_root, mine, root);
+  EXPECT_EQ(mine, me);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Types, testing::Values(1, 2, 3, 5, 8));
