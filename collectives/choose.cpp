@@ -111,6 +111,7 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
       take(choice, wish, "named by the environment");
       return choice;
     }
+    choice.passed_over = true;
     passed_over = fmt::format("{}={} does not apply to this call; ", variable, wishes.environment);
   }
   const bool measured = std::ranges::any_of(

@@ -32,6 +32,7 @@ struct Choice {
   std::vector<Candidate> candidates;
   const Algorithm* algorithm = nullptr;
   std::string reason;
+  bool passed_over = false;  ///< the environment names one that does not apply
 };
 
 /// The time of `algorithm`, which applies, by the model; for algorithms driven as tasks with what that costs, and for

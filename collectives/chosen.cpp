@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chosen.hpp"
 
+#include "base/names.hpp"
 #include "carry_out.hpp"
 #include "choose.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <chorus/error.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -24,6 +26,13 @@ namespace {
 void warn(const std::string& text) {
   static std::atomic<bool> warned{false};
   if (!warned.exchange(true)) fmt::print(stderr, "chorus: warning: {}\n", text);
+}
+
+/// Once in a process for each collective.
+void note(const Call& call, const Choice& choice) {
+  static std::array<std::atomic<bool>, collective_count> noted{};
+  if (noted[static_cast<std::size_t>(call.collective)].exchange(true)) return;
+  fmt::print(stderr, "chorus: {}: {}: {}\n", describe(call), choice.algorithm->name, choice.reason);
 }
 
 /// What rank 0's tuning file says, for `call`. The first look also checks the algorithms that the environment names.
@@ -51,7 +60,9 @@ CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call
   if (form == Form::request && options.algorithm.empty()) problem.native = false;
   state.algorithm_name = algorithm_name;
   try {
-    const Algorithm& best = *choose(problem, {options.algorithm, environment}, tuning_of(state, call)).algorithm;
+    const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state, call));
+    if (choice.passed_over && state.settings().log && state.rank() == 0) note(call, choice);
+    const Algorithm& best = *choice.algorithm;
     return {call, &best, place_of(best, call.collective), !options.algorithm.empty(), form == Form::request};
   } catch (const Error& error) {
     throw detail::Refusal(error);

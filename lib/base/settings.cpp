@@ -135,6 +135,10 @@ void check_file(Settings& /*settings*/, std::string_view variable, std::string_v
   if (value.empty()) reject(variable, value, "expected the file of a library");
 }
 
+void set_disable(Settings& settings, std::string_view variable, std::string_view value) {
+  settings.disabled = parse_switch(variable, value);
+}
+
 constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_TIMEOUT", [](Settings& s, auto variable, auto value) { s.timeout = parse_seconds(variable, value); }},
     {"CHORUS_STALL_WARNING",
@@ -155,7 +159,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_REPRODUCIBLE",
      [](Settings& s, auto variable, auto value) { s.reproducible = parse_switch(variable, value); }},
     {"CHORUS_LOG", set_log},
-    {"CHORUS_DISABLE", check_switch},
+    {"CHORUS_DISABLE", set_disable},
     {"CHORUS_PROGRESS_THREAD", check_switch},
     {"CHORUS_REPORT", check_switch},
     {"CHORUS_CUDA_LIBRARY", check_file},
@@ -194,6 +198,9 @@ Settings Settings::parse(const char* const* environment) {
     if (std::ranges::find(of_modules, entry.substr(prefix.size(), equals - prefix.size())) != of_modules.end())
       continue;
     apply(settings, entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  for (std::string& algorithm : settings.algorithm) {
+    if (settings.disabled && algorithm.empty()) algorithm = "native";
   }
   return settings;
 }

@@ -29,6 +29,7 @@ struct Settings {
   std::vector<int> domains;  ///< CHORUS_DOMAINS=8x4x2: pretend that nodes are divided so, from the inside out
   std::vector<int> gpus;     ///< CHORUS_GPUS=0,0,1,1: the GPU of each rank of a node; empty: the nearest
   TuningFile tuning;         ///< CHORUS_TUNING_FILE, or that of the installation
+  bool disabled = false;     ///< CHORUS_DISABLE=1: algorithms that are not named are "native"
   bool compare = false;      ///< CHORUS_CHECK=collective: compare the calls of all ranks, not of those of a node alone
   bool deterministic = false;  ///< CHORUS_DETERMINISTIC=1: the same bits on every run
   bool reproducible = false;   ///< CHORUS_REPRODUCIBLE=1: and for every order of the ranks, for sums of floats

@@ -7,7 +7,6 @@
 #include "transport/communicator_state.hpp"
 #include "transport/native.hpp"
 
-#include <chorus/error.hpp>
 #include <chorus/interop/mpi.hpp>
 
 #include <unistd.h>
@@ -59,16 +58,21 @@ bool asked_to_stay_out() {
   return wish != nullptr && std::string_view(wish) == "1";
 }
 
-/// A wrong variable of the environment is an error of the first collective that chorus carries out, which may be late
-/// or never: here rank 0, whose variables count, says it at once.
-void warn_of_wrong_settings() {
+/// On rank 0 of the job, once.
+void warn(const Error& error) {
+  static std::atomic<bool> warned{false};
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank != 0) return;
+  if (rank != 0 || warned.exchange(true)) return;
+  std::fprintf(stderr, "chorus: warning: collectives go to MPI: %s\n", error.message().c_str());
+}
+
+/// A wrong setting is found by the first collective that chorus would carry out, which may come late or never.
+void warn_of_wrong_settings() {
   try {
     static_cast<void>(Settings::parse(environ));
   } catch (const Error& error) {
-    std::fprintf(stderr, "chorus: warning: %s\n", error.message().c_str());
+    warn(error);
   }
 }
 
@@ -161,6 +165,12 @@ bool Attachment::set_up_in_time(MPI_Comm comm) {
   const Inside inside;
   communicator_ = from_mpi(comm);
   return true;
+}
+
+void Attachment::give_up(const Error& error) {
+  path_ = Path::settings;
+  last_arguments.forget();
+  warn(error);
 }
 
 bool Attachment::choose(const Call& call) {

@@ -4,6 +4,7 @@
 #include "preload/paths.hpp"
 
 #include <chorus/communicator.hpp>
+#include <chorus/error.hpp>
 
 #include <mpi.h>
 
@@ -71,6 +72,9 @@ class Attachment {
   /// one use, and the set-up takes as long as some hundred short calls. Then collective over `comm`, which is that of
   /// this attachment; throws chorus::Error.
   [[nodiscard]] bool set_up(MPI_Comm comm) { return communicator_ || set_up_in_time(comm); }
+  /// A call has failed because of a setting, on all ranks alike and before it has done anything: all calls on this
+  /// communicator go to MPI from here on. Warns of it.
+  void give_up(const Error& error);
   /// After the set-up: the chooser's answer, remembered as programs repeat their calls.
   [[nodiscard]] bool left_to_vendor(const Call& call) {
     return decided_ && same_kind(call, last_) ? last_left_ : choose(call);

@@ -15,13 +15,14 @@ enum class Path : std::uint8_t {
   one_rank,
   intercommunicator,
   several_jobs,
+  settings,
   data_type,
   length,
   arguments,
   nonblocking,
   persistent,
 };
-inline constexpr int path_count = 11;
+inline constexpr int path_count = 12;
 
 /// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
 struct Offer {

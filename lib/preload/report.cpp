@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, path_count> path_names = {
     "MPI: communicator of one rank",
     "MPI: intercommunicator",
     "MPI: ranks of several jobs",
+    "MPI: wrong setting of chorus",
     "MPI: data type",
     "MPI: more than 2 GiB",
     "MPI: wrong argument",

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 
 namespace chorus::preload {
 
@@ -34,7 +35,8 @@ class Report {
   std::array<std::array<Row, path_count>, collective_count> rows_;
 };
 
-/// The time until it ends goes into the report as that of one call; costs a look at a flag where there is none.
+/// The time until it ends, other than by an exception, goes into the report as that of one call; costs a look at a flag
+/// where there is none.
 class Reported {
  public:
   explicit Reported(const Offer& offer) noexcept : offer_(offer) {
@@ -43,7 +45,7 @@ class Reported {
   Reported(const Reported&) = delete;
   Reported& operator=(const Reported&) = delete;
   ~Reported() {
-    if (Report::wanted()) Report::get().add(offer_, Report::Clock::now() - began_);
+    if (Report::wanted() && std::uncaught_exceptions() == 0) Report::get().add(offer_, Report::Clock::now() - began_);
   }
 
  private:

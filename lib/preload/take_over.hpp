@@ -8,6 +8,8 @@
 #include "preload/raise.hpp"
 #include "preload/report.hpp"
 
+#include <chorus/error.hpp>
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -65,8 +67,9 @@ int take_over(Arguments... arguments) {
   static const auto mpi = reinterpret_cast<Function<Arguments...>>(next_definition(name.text));
   if (Inside::here()) return mpi(arguments...);
   const MPI_Comm comm = communicator_of(arguments...);
+  Attachment* attachment = nullptr;
   try {
-    Attachment* const attachment = Attachment::of(comm);
+    attachment = Attachment::of(comm);
     if (attachment == nullptr) return mpi(arguments...);
     if (attachment->path() != Path::chorus && !Report::wanted()) return mpi(arguments...);
     const void* const function = name.text;
@@ -77,9 +80,13 @@ int take_over(Arguments... arguments) {
     const Inside inside;
     Row::run(*attachment, offer.call, arguments...);
     return MPI_SUCCESS;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_environment) return raise(comm, std::current_exception());
+    attachment->give_up(error);
   } catch (...) {
     return raise(comm, std::current_exception());
   }
+  return take_over<Row, name>(arguments...);
 }
 
 /// MPI_X: a tool's, or `own`, which is PMPI_X.

@@ -173,7 +173,14 @@ void MpiNative::copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths
   std::swap(lengths.in, copies);
 }
 
+void MpiNative::check_life() const {
+  if (!life_.over()) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the communicator of MPI that was given to from_mpi has been freed; keep it as long as chorus's is used");
+}
+
 void MpiNative::run(const Call& call, const Buffers& buffers) {
+  check_life();
   Translated t = translate(call, buffers, comm_);
   std::vector<std::byte> copy;
   if (t.in == MPI_IN_PLACE && is_wrong_in_place(call, true)) {
@@ -268,6 +275,7 @@ int MpiNative::start_sections(const Call& call, const Buffers& buffers, const vo
 }
 
 std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
+  check_life();
   Translated t = translate(call, buffers, comm_);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transport/mpi_caller.hpp"
+#include "transport/mpi_comm_life.hpp"
 #include "transport/native.hpp"
 
 #include <mpi.h>
@@ -17,7 +18,7 @@ namespace chorus {
 /// MPI's own collectives on the user's communicator, in the order of the calls.
 class MpiNative final : public Native {
  public:
-  explicit MpiNative(MPI_Comm comm) noexcept : comm_(comm) {}
+  explicit MpiNative(MPI_Comm comm) : comm_(comm), life_(comm) {}
 
   /// Whether some hosts have more ranks than others; to be said before the first call.
   void know_hosts(bool uneven) noexcept { uneven_hosts_ = uneven; }
@@ -59,7 +60,11 @@ class MpiNative final : public Native {
   [[nodiscard]] static std::vector<std::byte> copy_of_input(const Call& call, const Buffers& buffers);
   static void copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths);
 
+  /// Throws Error{invalid_argument} where the program has freed the communicator.
+  void check_life() const;
+
   MPI_Comm comm_;
+  MpiCommLife life_;
   MpiCaller caller_;
   int under_way_ = 0;
   bool uneven_hosts_ = false;

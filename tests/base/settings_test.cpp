@@ -156,6 +156,10 @@ TEST(Settings, RejectUnknownWordsAndNameTheNearest) {
   EXPECT_EQ(rejection("CHORUS_DISABLE=yes"), "environment variable CHORUS_DISABLE=yes: expected 1 or 0");
   EXPECT_EQ(rejection("CHORUS_REPORT="), "environment variable CHORUS_REPORT=: expected 1 or 0");
   EXPECT_NO_THROW(parse({"CHORUS_DISABLE=0", "CHORUS_REPORT=1"}));
+  EXPECT_EQ(parse({"CHORUS_DISABLE=0"}).algorithm, Settings().algorithm);
+  const Settings disabled = parse({"CHORUS_BCAST=binomial", "CHORUS_DISABLE=1"});
+  EXPECT_EQ(disabled.algorithm[static_cast<std::size_t>(Collective::allreduce)], "native");
+  EXPECT_EQ(disabled.algorithm[static_cast<std::size_t>(Collective::bcast)], "binomial") << "it is named";
   EXPECT_EQ(rejection("CHORUS_DETERMINISTIC=on"), "environment variable CHORUS_DETERMINISTIC=on: expected 1 or 0");
   EXPECT_EQ(rejection("CHORUS_REPRODUCIBLE="), "environment variable CHORUS_REPRODUCIBLE=: expected 1 or 0");
   EXPECT_EQ(rejection("CHORUS_LOG=debug"), "environment variable CHORUS_LOG=debug: expected info or off");

@@ -83,6 +83,24 @@ TEST(Environment, TakesTheAlgorithmWhereItApplies) {
   EXPECT_EQ(many, std::vector<int>(1000, comm.size()));
 }
 
+TEST(Environment, SaysWhereTheAlgorithmDoesNotApply) {
+  const ScopedVariable algorithm("CHORUS_ALLREDUCE", "nccl");
+  const ScopedVariable log("CHORUS_LOG", "info");
+  const OwnedComm mpi_comm(0, job_rank());
+  const Communicator comm = from_mpi(mpi_comm.get());
+  testing::internal::CaptureStderr();
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    std::vector<float> data(7 + static_cast<std::size_t>(repetition));
+    allreduce(comm, data, ReduceOp::sum);
+  }
+  const std::string text = testing::internal::GetCapturedStderr();
+  const std::size_t found = text.find("CHORUS_ALLREDUCE=nccl does not apply to this call");
+  EXPECT_EQ(found == std::string::npos, job_rank() != 0) << text;
+  if (found == std::string::npos) return;
+  EXPECT_NE(text.find("allreduce of 7 float32 by sum: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("does not apply", found + 40), std::string::npos) << "said twice: " << text;
+}
+
 /// Rank 0 writes `text` into a file and names it as the tuning file.
 void expect_tuning_refused(const std::string& text, const std::vector<std::string>& words) {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("chorus_tuning_{}", getpid());

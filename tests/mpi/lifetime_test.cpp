@@ -45,6 +45,22 @@ TEST(Lifetime, EveryRankAndEveryLaterCommunicatorHasThePaceOfTheFirst) {
   EXPECT_EQ(paces[0].system, paces[1].system);
 }
 
+TEST(Lifetime, OfMpisCommunicatorIsWatched) {
+  MPI_Comm mpi_comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &mpi_comm);
+  const Communicator comm = from_mpi(mpi_comm);
+  const Communicator another = from_mpi(mpi_comm);
+  barrier(comm, {.algorithm = "native"});
+  barrier(another, {.algorithm = "native"});
+  MPI_Comm_free(&mpi_comm);
+  for (const Communicator& each : {comm, another}) {
+    expect_that_it_works(each);
+    expect_error(outcome_of([&] { barrier(each, {.algorithm = "native"}); }), ErrorCode::invalid_argument,
+                 {"barrier on rank", "from_mpi has been freed"});
+    expect_error(outcome_of([&] { ibarrier(each, {.algorithm = "native"}).wait(); }), ErrorCode::broken, {});
+  }
+}
+
 TEST(Lifetime, CommunicatorsAreDestroyedInAnotherOrderOnEachRank) {
   std::mt19937 random(static_cast<unsigned>(job_rank()));
   for (int repetition = 0; repetition < 10; ++repetition) {
