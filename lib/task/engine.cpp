@@ -62,9 +62,9 @@ void Engine::tell_owners() {
   finished_.clear();
 }
 
-bool Engine::progress() {
+Progress Engine::progress() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
+  if (!lock.owns_lock()) return Progress::of_another;
   bool moved = false;
   for (OperationQueue* queue : queues_) {
     while (!queue->empty()) {
@@ -76,7 +76,7 @@ bool Engine::progress() {
     }
   }
   tell_owners();
-  return moved;
+  return moved ? Progress::some : Progress::none;
 }
 
 void Engine::cancel(OperationQueue& queue, const std::exception_ptr& error) {

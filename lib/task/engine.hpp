@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,9 @@ class ParkedOperation {
 /// the same on every rank, so none waits for a rank that waits for a later one.
 using OperationQueue = std::deque<ParkedOperation*>;
 
+/// What has come of an attempt to make progress; another thread may be at it.
+enum class Progress : std::uint8_t { none, some, of_another };
+
 /// Drives parked operations: whoever is inside the library calls `progress`. Any thread may, one at a time does.
 class Engine {
  public:
@@ -42,8 +46,8 @@ class Engine {
   /// Puts `parked` at the end of `queue`, and moves it as far as it goes without waiting where no thread waits for
   /// work: else that does it, and the caller computes meanwhile. It is not destroyed before it is finished.
   void park(OperationQueue& queue, ParkedOperation& parked);
-  /// Polls the first operation of every queue. True if anything moved.
-  bool progress();
+  /// Polls the first operation of every queue, unless another thread does so.
+  Progress progress();
   /// Gives the first operation of `queue` `error`, and so all behind it.
   void cancel(OperationQueue& queue, const std::exception_ptr& error);
   [[nodiscard]] bool idle() const noexcept { return parked_.load(std::memory_order_acquire) == 0; }
@@ -53,7 +57,9 @@ class Engine {
     const std::scoped_lock lock(mutex_);
     return queue.empty();
   }
-  /// Returns when something is parked and nobody attends to it; false once `stop` is asked for.
+  /// Something is parked and nobody attends to it.
+  [[nodiscard]] bool has_work() const noexcept { return !idle() && attending_.load() == 0; }
+  /// Returns when there is work; false once `stop` is asked for.
   [[nodiscard]] bool wait_for_work(const std::stop_token& stop);
 
   /// A thread that calls `progress` for as long as this lives: who waits for work need not.
@@ -76,7 +82,6 @@ class Engine {
  private:
   void finish_first(OperationQueue& queue);
   void tell_owners();
-  [[nodiscard]] bool has_work() const noexcept { return !idle() && attending_.load() == 0; }
   /// Wakes who waits for work, where there is some.
   void call_for_work();
 

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #include <chrono>
-#include <optional>
+#include <thread>
 
 namespace chorus {
 
@@ -26,16 +26,16 @@ void ProgressThread::run(const std::stop_token& stop, Engine& engine) {
   prctl(PR_SET_TIMERSLACK, 1UL);  // ns; by default naps are 50 us longer
   const sched_param none{};
   sched_setscheduler(0, SCHED_BATCH, &none);  // it does not interrupt who has just begun a call and goes on
-  std::optional<Clock::time_point> idle_since;
   while (engine.wait_for_work(stop)) {
-    if (engine.progress()) {
-      idle_since.reset();
-    } else if (!idle_since) {
-      idle_since = Clock::now();
-    } else if (Clock::now() - *idle_since < yielding) {
-      sched_yield();
-    } else {
-      std::this_thread::sleep_for(nap);
+    Clock::time_point moved = Clock::now();
+    while (engine.has_work() && !stop.stop_requested()) {
+      if (engine.progress() == Progress::some) {
+        moved = Clock::now();
+      } else if (Clock::now() - moved < yielding) {
+        sched_yield();
+      } else {
+        std::this_thread::sleep_for(nap);
+      }
     }
   }
 }

@@ -90,6 +90,8 @@ class Wait {
     }
   }
 
+  void stop_spinning() noexcept { spins_left_ = 0; }
+
   /// Something moved: spin again, as the next thing may come soon.
   void moved() noexcept {
     spins_left_ = waiter_.policy().spins;

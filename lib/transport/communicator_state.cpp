@@ -71,9 +71,11 @@ void CommunicatorState::drive_parked(Finished finished) {
     const Engine::Attendance attendance(*engine_);
     Wait wait(*this);
     while (!finished()) {
-      if (engine_->progress()) {
+      const Progress progress = engine_->progress();
+      if (progress == Progress::some) {
         wait.moved();
       } else {
+        if (progress == Progress::of_another) wait.stop_spinning();  // it may need this core to go on
         wait.pause(nullptr);
       }
     }

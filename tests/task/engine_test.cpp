@@ -33,7 +33,7 @@ TEST(Engine, RunsTheOperationsOfOneQueueInOrder) {
   EXPECT_FALSE(two.finished());
   EXPECT_FALSE(engine.idle());
   first.open = true;
-  EXPECT_TRUE(engine.progress());
+  EXPECT_EQ(engine.progress(), Progress::some);
   EXPECT_TRUE(one.finished());
   EXPECT_TRUE(two.finished());
   EXPECT_TRUE(engine.idle());
@@ -157,7 +157,7 @@ TEST(ProgressThread, EndsAlsoWhereSomethingIsLeft) {
   }
   EXPECT_FALSE(parked.finished());
   gate.open = true;
-  EXPECT_TRUE(engine.progress());
+  EXPECT_EQ(engine.progress(), Progress::some);
 }
 
 bool is_blocked(int signal) {
