@@ -2,13 +2,13 @@
 #include "choose.hpp"
 
 #include "base/names.hpp"
+#include "base/settings.hpp"
 #include "vendor.hpp"
 #include "wider_elements.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -26,12 +26,6 @@ const Candidate& named(const std::vector<Candidate>& candidates, const Problem& 
   }
   throw Error(code, fmt::format("{} names no algorithm of {}: \"{}\"; {}", source, name(problem.call.collective), wish,
                                 suggestion(wish, names)));
-}
-
-std::string variable_of(Collective collective) {
-  std::string variable = fmt::format("CHORUS_{}", name(collective));
-  std::ranges::transform(variable, variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
-  return variable;
 }
 
 /// `problem` as `algorithm` solves it.

@@ -95,12 +95,6 @@ std::vector<int> parse_gpus(std::string_view variable, std::string_view value) {
   }
 }
 
-std::string upper_case(std::string_view text) {
-  std::string upper(text);
-  std::ranges::transform(upper, upper.begin(), [](unsigned char letter) { return std::toupper(letter); });
-  return upper;
-}
-
 using Setter = void (*)(Settings&, std::string_view variable, std::string_view value);
 
 void set_shared_memory(Settings& settings, std::string_view variable, std::string_view value) {
@@ -168,10 +162,10 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
 
 void apply(Settings& settings, std::string_view variable, std::string_view value) {
   std::vector<std::string> known;
-  for (const std::string_view collective : collective_names()) {
-    known.push_back(fmt::format("{}{}", prefix, upper_case(collective)));
+  for (int collective = 0; collective < collective_count; ++collective) {
+    known.push_back(variable_of(static_cast<Collective>(collective)));
     if (known.back() != variable) continue;
-    settings.algorithm[known.size() - 1] = value;
+    settings.algorithm[static_cast<std::size_t>(collective)] = value;
     return;
   }
   for (const auto& [name, set] : variables) {
@@ -188,6 +182,12 @@ void apply(Settings& settings, std::string_view variable, std::string_view value
 }
 
 }  // namespace
+
+std::string variable_of(Collective collective) {
+  std::string variable = fmt::format("{}{}", prefix, name(collective));
+  std::ranges::transform(variable, variable.begin(), [](unsigned char letter) { return std::toupper(letter); });
+  return variable;
+}
 
 Settings Settings::parse(const char* const* environment) {
   Settings settings;

@@ -17,6 +17,9 @@ namespace chorus {
 /// How the ranks of a node share memory.
 enum class SharedMemory : std::uint8_t { automatic, memfd, named, off };
 
+/// Of the environment, which names its algorithm: CHORUS_ALLREDUCE and its like.
+[[nodiscard]] std::string variable_of(Collective collective);
+
 /// What the environment asks for. Rank 0 of a communicator reads it, so that all ranks have the same.
 struct Settings {
   std::array<std::string, collective_count> algorithm;  ///< CHORUS_ALLREDUCE=ring; empty: the chooser decides
