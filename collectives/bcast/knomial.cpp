@@ -10,21 +10,13 @@
 // Best for short data where messages take their time on the way and not to be sent: half the rounds of `binomial`, with
 // at most three messages in each, so at most 3/2 as many bytes from the root. Right for any p.
 
-#include "algorithm.hpp"
 #include "knomial_tree.hpp"
+#include "tree_traffic.hpp"
 
 namespace chorus::bcast_knomial {
 namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
-
-Traffic traffic(const Problem& problem) {
-  const double messages = KnomialTree::most_children(problem.ranks);
-  return {
-      .shared = {},
-      .messages = {.messages = messages, .bytes = messages * static_cast<double>(problem.call.bytes()), .reduced = 0},
-      .together = messages - KnomialTree::depth(problem.ranks)};
-}
 
 Task<> run(Transport& transport, Arguments arguments) {
   const KnomialTree tree(transport, arguments.call.root);
@@ -41,7 +33,7 @@ const Algorithm algorithm{
     .summary = "every rank that has the data passes it to three others at a time: half the rounds of a binomial tree",
     .source = "Wilkins et al., CLUSTER 2023 (generalized collective algorithms)",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = traffic_down<KnomialTree>,
     .run = run,
 };
 

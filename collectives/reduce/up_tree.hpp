@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 #include "reduction.hpp"
+#include "tree_traffic.hpp"
 
 namespace chorus::reduce_up_tree {
 
@@ -13,14 +14,18 @@ namespace chorus::reduce_up_tree {
 /// The rank at the top of the tree.
 inline int top_of(const Call& call) { return call.commutes() ? call.root : 0; }
 
-/// Of a tree in which the root has the most children, and no other rank has as many.
-inline Traffic traffic(const Problem& problem, int children) {
-  const int forwards = top_of(problem.call) == problem.call.root ? 0 : 1;
+/// What comes up is what goes down, and reduced; but each rank sends to its parent alone.
+template <class Tree>
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = traffic_down<Tree>(problem);
   const auto all = static_cast<double>(problem.call.bytes());
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(children + forwards),
-                       .bytes = problem.ranks > 1 ? all : 0,
-                       .reduced = children * all}};
+  for (LevelTraffic* level : {&traffic.inside, &traffic.messages}) {
+    level->reduced = level->bytes;
+    level->bytes = level->messages > 0 ? all : 0;
+  }
+  traffic.inside_together.bytes = traffic.together.bytes = 0;
+  if (top_of(problem.call) != problem.call.root) traffic.messages.messages += 1;
+  return traffic;
 }
 
 template <class Tree>
