@@ -10,8 +10,12 @@
 // Best for short data where messages take their time on the way and not to be sent: half the rounds of `binomial`, with
 // at most three messages in each, so at most 3/2 as many bytes from the root. Right for any p.
 
+#include "exchanges.hpp"
 #include "knomial_tree.hpp"
 #include "tree_traffic.hpp"
+
+#include <array>
+#include <span>
 
 namespace chorus::bcast_knomial {
 namespace {
@@ -22,7 +26,15 @@ Task<> run(Transport& transport, Arguments arguments) {
   const KnomialTree tree(transport, arguments.call.root);
   const Bytes data(arguments.out, arguments.call.bytes());
   if (!tree.is_root()) co_await transport.receive(data, tree.parent());
-  for (int i = tree.children() - 1; i >= 0; --i) co_await transport.send(data, tree.child(i));
+  for (int left = tree.children(); left > 0;) {
+    std::array<Envelope, KnomialTree::at_once> exchanges;
+    const int of_level = (left - 1) % KnomialTree::at_once + 1;
+    for (Envelope& exchange : std::span(exchanges).first(static_cast<std::size_t>(of_level))) {
+      exchange.outgoing = data;
+      exchange.destination = tree.child(--left);
+    }
+    co_await three_at_once(transport, exchanges);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+#include "range_tree.hpp"
+
+#include <array>
+
+namespace chorus {
+
+/// How a vector goes down a tree of ranks, or up, in segments that follow one another: a rank passes on one segment to
+/// its children while the next one comes.
+struct TreePipeline {
+  int degree = 1;    ///< of the RangeTree
+  int segments = 1;  ///< the Blocks of the vector
+
+  /// That which takes least time between nodes by `links`; null: the built-in model. The same on every rank.
+  [[nodiscard]] static TreePipeline best(const Call& call, int ranks, const LinkModel* links) noexcept;
+  /// Of the way down.
+  [[nodiscard]] Traffic traffic(const Problem& problem) const noexcept;
+};
+
+/// The most segments that a vector is cut into.
+[[nodiscard]] int most_segments(const Call& call) noexcept;
+
+/// One rank's place in the tree: its neighbours as ranks.
+class TreeRank {
+ public:
+  TreeRank(const Transport& transport, int root, int degree) noexcept
+      : ranks_(transport.size()), root_(root), tree_((transport.rank() - root + ranks_) % ranks_, ranks_, degree) {}
+
+  [[nodiscard]] bool is_root() const noexcept { return tree_.parent() == no_rank; }
+  [[nodiscard]] int parent() const noexcept { return is_root() ? no_rank : rank_at(tree_.parent()); }
+  [[nodiscard]] int children() const noexcept { return tree_.children(); }
+  [[nodiscard]] int child(int i) const noexcept { return rank_at(tree_.child(i)); }
+
+ private:
+  [[nodiscard]] int rank_at(int place) const noexcept { return (place + root_) % ranks_; }
+
+  int ranks_;
+  int root_;
+  RangeTree tree_;
+};
+
+}  // namespace chorus
