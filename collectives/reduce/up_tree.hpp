@@ -2,8 +2,13 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "exchanges.hpp"
 #include "reduction.hpp"
 #include "tree_traffic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 namespace chorus::reduce_up_tree {
 
@@ -35,15 +40,22 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Tree tree(transport, top);
   const Reduction reduction(arguments);
   const std::size_t bytes = arguments.call.bytes();
-  const Scratch scratch = transport.scratch(tree.children() > 0 ? 2 * bytes : 0);
-  const Bytes incoming = scratch.bytes().first(tree.children() > 0 ? bytes : 0);
-  std::byte* const sum = tree.is_root() && top == root ? arguments.out : scratch.data() + incoming.size();
+  const auto at_once = static_cast<std::size_t>(std::min(tree.children(), Tree::at_once));
+  const Scratch scratch = transport.scratch(at_once > 0 ? (at_once + 1) * bytes : 0);
+  std::byte* const sum = tree.is_root() && top == root ? arguments.out : scratch.data() + at_once * bytes;
 
   const std::byte* mine = arguments.in;
-  for (int i = 0; i < tree.children(); ++i) {
-    co_await transport.receive(incoming, tree.child(i));
-    const std::byte* const both[] = {mine, incoming.data()};
-    reduction.all(sum, both, bytes);
+  for (int i = 0; i < tree.children();) {
+    std::array<Envelope, 3> exchanges;
+    std::array<const std::byte*, 1 + exchanges.size()> vectors = {mine};
+    std::size_t number = 0;
+    for (; number < at_once && i < tree.children(); ++number, ++i) {
+      exchanges[number].incoming = scratch.bytes().subspan(number * bytes, bytes);
+      exchanges[number].source = tree.child(i);
+      vectors[number + 1] = exchanges[number].incoming.data();
+    }
+    co_await three_at_once(transport, exchanges);
+    reduction.all(sum, std::span(vectors).first(number + 1), bytes);
     mine = sum;
   }
   if (!tree.is_root()) {
