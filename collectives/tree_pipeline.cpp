@@ -10,9 +10,18 @@
 
 namespace chorus {
 
-int most_segments(const Call& call) noexcept {
-  const std::size_t most = std::min(call.count, call.bytes() / machine::shortest_segment_of_tree);
-  return static_cast<int>(std::clamp<std::size_t>(most, 1, std::numeric_limits<int>::max() / 2));
+namespace {
+
+int segments_of(const Call& call, std::size_t bytes) noexcept {
+  const std::size_t number = std::min(call.count, call.bytes() / bytes);
+  return static_cast<int>(std::clamp<std::size_t>(number, 1, std::numeric_limits<int>::max() / 2));
+}
+
+}  // namespace
+
+int TreePipeline::fewest_segments(const Call& call) noexcept { return segments_of(call, machine::longest_segment); }
+int TreePipeline::most_segments(const Call& call) noexcept {
+  return segments_of(call, machine::shortest_segment_of_tree);
 }
 
 TreePipeline TreePipeline::best(const Call& call, int ranks, const LinkModel* links) noexcept {
@@ -21,7 +30,7 @@ TreePipeline TreePipeline::best(const Call& call, int ranks, const LinkModel* li
   double least_us = std::numeric_limits<double>::infinity();
   for (int degree = 1; degree <= RangeTree::highest_degree; ++degree) {
     double before_us = std::numeric_limits<double>::infinity();
-    for (int segments = 1; segments <= most_segments(call); segments *= 2) {
+    for (int segments = fewest_segments(call); segments <= most_segments(call); segments *= 2) {
       const TreePipeline pipeline{degree, segments};
       const double us = links_of(problem).microseconds(pipeline.traffic(problem), problem);
       if (us >= before_us) break;

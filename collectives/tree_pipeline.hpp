@@ -2,9 +2,10 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "exchanges.hpp"
 #include "range_tree.hpp"
 
-#include <array>
+#include <cstddef>
 
 namespace chorus {
 
@@ -16,12 +17,16 @@ struct TreePipeline {
 
   /// That which takes least time between nodes by `links`; null: the built-in model. The same on every rank.
   [[nodiscard]] static TreePipeline best(const Call& call, int ranks, const LinkModel* links) noexcept;
+  /// What it takes that from: as many segments as keep them within these lengths, doubled again and again.
+  [[nodiscard]] static int fewest_segments(const Call& call) noexcept;
+  [[nodiscard]] static int most_segments(const Call& call) noexcept;
+  /// How many segments of one vector may be on their way to a rank: two, unless elements are long.
+  [[nodiscard]] static int ahead(std::size_t longest_bytes) noexcept {
+    return longest_bytes <= PostedReceive::longest_of_several ? 2 : 1;
+  }
   /// Of the way down.
   [[nodiscard]] Traffic traffic(const Problem& problem) const noexcept;
 };
-
-/// The most segments that a vector is cut into.
-[[nodiscard]] int most_segments(const Call& call) noexcept;
 
 /// One rank's place in the tree: its neighbours as ranks.
 class TreeRank {

@@ -21,15 +21,13 @@ class DownTree {
         number_(pipeline.segments),
         data_(data) {}
 
-  /// Waits for a segment, the first one first; the next one is under way meanwhile, too.
+  /// Waits for a segment, the first one first; the next one is on its way meanwhile, too.
   [[nodiscard]] Task<> comes(int number) {
     if (rank_.is_root()) co_return;
-    if (number == 0) {
-      post(0);
-      post(1);
-    }
+    const int ahead = TreePipeline::ahead(segments_.longest_bytes());
+    for (int first = 0; number == 0 && first < ahead; ++first) post(first);
     co_await incoming(number)->comes();
-    post(number + 2);
+    post(number + ahead);
   }
 
   /// Sends a segment to the children.

@@ -83,7 +83,8 @@ Traffic traffic_of_pipeline(const Problem& problem, const TreePipeline& pipeline
 TreePipeline best_of(const Problem& problem) {
   TreePipeline pipeline = TreePipeline::best(problem.call, problem.nodes, problem.links);
   double least_us = std::numeric_limits<double>::infinity();
-  for (TreePipeline next{pipeline.degree, 1}; next.segments <= most_segments(problem.call); next.segments *= 2) {
+  TreePipeline next{pipeline.degree, TreePipeline::fewest_segments(problem.call)};
+  for (; next.segments <= TreePipeline::most_segments(problem.call); next.segments *= 2) {
     const double us = links_of(problem).microseconds(traffic_of_pipeline(problem, next), problem);
     if (us >= least_us) break;
     pipeline = next;

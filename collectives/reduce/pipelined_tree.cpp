@@ -48,24 +48,22 @@ class UpTree {
         pipeline_(TreePipeline::best(arguments.call, transport.size(), arguments.links)),
         rank_(transport, arguments.call.root, pipeline_.degree),
         segments_(arguments.call, pipeline_.segments),
+        ahead_(TreePipeline::ahead(segments_.longest_bytes())),
         reduction_(arguments),
         scratch_(transport.scratch(static_cast<std::size_t>(2 * rank_.children() + 1) * segments_.longest_bytes())) {}
 
   [[nodiscard]] int segments() const noexcept { return pipeline_.segments; }
 
-  /// Waits for a segment's sums of the children, the first segment first; the next one is under way meanwhile, too.
+  /// Waits for a segment's sums of the children, the first segment first; the next one is on its way meanwhile, too.
   [[nodiscard]] Task<> comes(int number) {
-    if (number == 0) {
-      post(0);
-      post(1);
-    }
+    for (int first = 0; number == 0 && first < ahead_; ++first) post(first);
     for (int i = 0; i < rank_.children(); ++i) co_await incoming(i, number)->comes();
   }
 
-  /// Sends the sum of a segment to the parent, and lets the one after the next come where that came in.
+  /// Sends the sum of a segment to the parent, and lets another one come where that came in.
   [[nodiscard]] Task<> pass_on(int number) {
     const std::byte* const sum = sum_of(number);
-    post(number + 2);
+    post(number + ahead_);
     if (!rank_.is_root()) co_await transport_.send({sum, segments_.bytes(number)}, rank_.parent());
   }
 
@@ -105,6 +103,7 @@ class UpTree {
   TreePipeline pipeline_;
   TreeRank rank_;
   Blocks segments_;
+  int ahead_;
   Reduction reduction_;
   Scratch scratch_;
   std::array<std::optional<PostedReceive>, std::size_t{2} * RangeTree::highest_degree> incoming_;

@@ -38,7 +38,7 @@ TEST(TreeOfNodes, HasMoreSegmentsOfLongerData) {
 TEST(TreeOfNodes, HasFewSegmentsWhereAMessageTakesLong) {
   LinkModel slow_to_begin;
   slow_to_begin.network.latency_us = 1e6;
-  EXPECT_EQ(traffic_of(on_nodes(1 << 20, slow_to_begin)).messages.messages, 3);
+  EXPECT_EQ(traffic_of(on_nodes(1 << 20, slow_to_begin)).messages.messages, 16 * 2) << "of 64 KiB, along a chain";
 }
 
 TEST(TreeOfNodes, HidesNothingWhileTheFirstSegmentIsAwaited) {

@@ -75,7 +75,15 @@ TEST(TreePipeline, HasMoreChildrenOnMoreRanks) {
 TEST(TreePipeline, HasFewSegmentsWhereMessagesTakeLong) {
   LinkModel slow_to_begin;
   slow_to_begin.network.latency_us = 1e6;
-  EXPECT_EQ(best(1 << 20, 64, slow_to_begin).segments, 1);
+  EXPECT_EQ(best(1 << 20, 64, slow_to_begin).segments, 16) << "of 64 KiB";
+}
+
+TEST(TreePipeline, HasOneSegmentOnItsWayWhereElementsAreLong) {
+  const Call call{.collective = Collective::bcast, .type = DataType::opaque, .count = 3, .opaque_bytes = 1 << 20};
+  EXPECT_EQ(TreePipeline::fewest_segments(call), 3);
+  EXPECT_EQ(TreePipeline::most_segments(call), 3);
+  EXPECT_EQ(TreePipeline::ahead(call.element_bytes()), 1);
+  EXPECT_EQ(TreePipeline::ahead(std::size_t{64} << 10U), 2);
 }
 
 TEST(TreePipeline, HasNoSegmentWithoutAnElement) {
