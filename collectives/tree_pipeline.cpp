@@ -62,4 +62,24 @@ Traffic TreePipeline::traffic(const Problem& problem) const noexcept {
           .to_next = 1.0 / children};
 }
 
+Traffic TreePipeline::traffic_between(const Problem& problem) const noexcept {
+  Problem nodes = problem;
+  nodes.ranks = problem.nodes;
+  Traffic traffic = this->traffic(nodes);
+  traffic.lanes = 1;
+  return traffic;
+}
+
+Traffic TreePipeline::traffic_inside(const Problem& problem) const noexcept {
+  Problem node = problem;
+  node.ranks = problem.largest_node;
+  const Traffic tree = traffic(node);
+  return {.shared = {},
+          .messages = {},
+          .inside = {.messages = tree.messages.messages + tree.waited.messages,
+                     .bytes = tree.messages.bytes + tree.waited.bytes,
+                     .reduced = 0},
+          .inside_together = tree.together};
+}
+
 }  // namespace chorus

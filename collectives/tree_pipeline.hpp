@@ -26,6 +26,9 @@ struct TreePipeline {
   }
   /// Of the way down.
   [[nodiscard]] Traffic traffic(const Problem& problem) const noexcept;
+  /// The same where one rank of each node speaks for it: from node to node, and inside each from the rank that speaks.
+  [[nodiscard]] Traffic traffic_between(const Problem& problem) const noexcept;
+  [[nodiscard]] Traffic traffic_inside(const Problem& problem) const noexcept;
 };
 
 /// One rank's place in the tree: its neighbours as ranks.

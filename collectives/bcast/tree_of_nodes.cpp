@@ -39,43 +39,24 @@ Phase spread(const Call& call, const Blocks& segments, int number, int times = 1
   return {Phase::Where::inside, Collective::bcast, segments.bytes(number) / call.element_bytes(), times};
 }
 
-Traffic traffic_inside(const Problem& problem, int segments) {
-  if (shares_memory(problem)) {
-    return traffic_of(problem, {spread(problem.call, Blocks(problem.call, segments), 0, segments)});
-  }
-  Problem node = problem;
-  node.ranks = problem.largest_node;
-  node.nodes = 1;
-  const Traffic tree = TreePipeline{degree_inside, segments}.traffic(node);
-  return {.shared = {},
-          .messages = {},
-          .inside = {.messages = tree.messages.messages + tree.waited.messages,
-                     .bytes = tree.messages.bytes + tree.waited.bytes,
-                     .reduced = 0},
-          .inside_together = tree.together};
-}
-
 Traffic traffic_of_pipeline(const Problem& problem, const TreePipeline& pipeline) {
-  Problem nodes = problem;
-  nodes.ranks = problem.nodes;
-  nodes.largest_node = nodes.smallest_node = 1;
-  Traffic between = pipeline.traffic(nodes);
-  between.lanes = 1;
-  const Traffic awaited{.shared = {}, .messages = between.waited, .lanes = 1, .to_next = between.to_next};
-  Traffic all = traffic_inside(problem, pipeline.segments);
+  const int segments = pipeline.segments;
+  const Traffic inside = shares_memory(problem)
+                             ? traffic_of(problem, {spread(problem.call, Blocks(problem.call, segments), 0, segments)})
+                             : TreePipeline{degree_inside, segments}.traffic_inside(problem);
+  Traffic all = pipeline.traffic_between(problem);
 
   // Nothing can be spread while the first segment is awaited: that hides nothing.
   const LinkModel& links = links_of(problem);
-  const double inside_us = links.microseconds(all, problem);
-  const double between_us = links.microseconds(between, problem);
-  const double passed_us = between_us - links.microseconds(awaited, problem);
-  const double side_by_side = (pipeline.segments - 1.0) / pipeline.segments;
-  if (inside_us > 0) all.overlap = std::min(inside_us, passed_us) / std::min(inside_us, between_us) * side_by_side;
-  all.messages = between.messages;
-  all.waited = between.waited;
-  all.together = between.together;
-  all.lanes = between.lanes;
-  all.to_next = between.to_next;
+  Traffic passed = all;
+  passed.waited = {};
+  const double inside_us = links.microseconds(inside, problem);
+  const double hidden_us = std::min(inside_us, links.microseconds(passed, problem)) * (segments - 1) / segments;
+  if (inside_us > 0) all.overlap = hidden_us / std::min(inside_us, links.microseconds(all, problem));
+  all.shared = inside.shared;
+  all.arrivals = inside.arrivals;
+  all.inside = inside.inside;
+  all.inside_together = inside.inside_together;
   return all;
 }
 
