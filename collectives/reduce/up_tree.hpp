@@ -19,16 +19,19 @@ namespace chorus::reduce_up_tree {
 /// The rank at the top of the tree.
 inline int top_of(const Call& call) { return call.commutes() ? call.root : 0; }
 
-/// What comes up is what goes down, and reduced; but each rank sends to its parent alone.
+/// What comes up is what goes down, and reduced; but each rank sends to its parent alone, who takes all in.
 template <class Tree>
 Traffic traffic(const Problem& problem) {
   Traffic traffic = traffic_down<Tree>(problem);
-  const auto all = static_cast<double>(problem.call.bytes());
-  for (LevelTraffic* level : {&traffic.inside, &traffic.messages}) {
-    level->reduced = level->bytes;
-    level->bytes = level->messages > 0 ? all : 0;
+  traffic.inside.reduced = traffic.inside.bytes;
+  traffic.messages.reduced = traffic.messages.bytes;
+  if (traffic.messages.messages > 0) {
+    const auto all = static_cast<double>(problem.call.bytes());
+    const double side_by_side = problem.nodes == 1 ? traffic.together.bytes : 0;
+    traffic.waited.bytes = traffic.messages.bytes - side_by_side - all;
+    traffic.messages.bytes = all;
   }
-  traffic.inside_together.bytes = traffic.together.bytes = 0;
+  traffic.together.bytes = 0;
   if (top_of(problem.call) != problem.call.root) traffic.messages.messages += 1;
   return traffic;
 }

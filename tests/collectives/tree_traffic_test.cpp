@@ -52,9 +52,10 @@ TEST(TreeTraffic, OfReductionsIsSentOnceAndReducedForEachChild) {
     const Traffic traffic = traffic_of(Collective::reduce, name, true);
     EXPECT_EQ(traffic.inside.messages, inside) << name;
     EXPECT_EQ(traffic.inside.reduced, inside * 100) << name;
-    EXPECT_EQ(traffic.inside.bytes, 100) << name;
+    EXPECT_EQ(traffic.inside.bytes, inside * 100) << name << ": taken in";
     EXPECT_EQ(traffic.messages.reduced, between * 100) << name;
     EXPECT_EQ(traffic.messages.bytes, 100) << name;
+    EXPECT_EQ(traffic.waited.bytes, (between - 1) * 100) << name << ": the others taken in";
     EXPECT_EQ(traffic.together.bytes, 0) << name << ": each rank sends to its parent alone";
   }
 }
