@@ -50,10 +50,13 @@ struct Traffic {
   LevelTraffic shared;       ///< inside a node, through shared memory
   LevelTraffic messages;     ///< by messages; in phases of their own inside and between nodes: between
   LevelTraffic waited = {};  ///< by messages of other ranks, which the last rank has to wait for besides
-  double together = 0;       ///< of the `messages`, those that are under way at the same time as another one
-  LevelTraffic read = {};    ///< inside a node, from other ranks' memory: calls of the system, and bytes
-  LevelTraffic inside = {};  ///< by messages inside a node, where `messages` go between nodes
-  double arrivals = 0;       ///< through shared memory: of single ranks, awaited; 0: of everybody in each round
+  /// Of the `messages`, those that are under way at the same time as another one; bytes: of those that one rank sends
+  /// to several others, which, inside a node, take them in at the same time.
+  LevelTraffic together = {};
+  LevelTraffic read = {};             ///< inside a node, from other ranks' memory: calls of the system, and bytes
+  LevelTraffic inside = {};           ///< by messages inside a node, where `messages` go between nodes
+  LevelTraffic inside_together = {};  ///< as `together`, of `inside`
+  double arrivals = 0;  ///< through shared memory: of single ranks, awaited; 0: of everybody in each round
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
   /// others have written, in the part that reads most.
   double far = 0;

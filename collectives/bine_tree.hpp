@@ -18,6 +18,8 @@ namespace chorus {
 /// that sit out is a further child of its partner.
 class BineTree {
  public:
+  static constexpr int at_once = 1;  ///< children that are served at a time
+
   BineTree(const Transport& transport, int root) noexcept
       : ranks_(transport.size()), root_(root), fold_((transport.rank() - root + ranks_) % ranks_, ranks_) {
     // The steps that lead here from place 0 begin and end the runs of ones in base -2.
@@ -35,6 +37,13 @@ class BineTree {
   /// The rank of child i; the last child has the largest subtree.
   [[nodiscard]] int child(int i) const noexcept {
     return rank_at(i < partners() ? fold_.partner() : fold_.rank_at(peer(i - partners())));
+  }
+
+  /// From the root to its child i, if it has no partner, and no farther than that.
+  [[nodiscard]] static int distance(int i) noexcept { return Swing::reach(i); }
+  /// Children of the root: no place has more.
+  [[nodiscard]] static int most_children(int ranks) noexcept {
+    return std::bit_width(static_cast<unsigned>(ranks - 1));
   }
 
  private:

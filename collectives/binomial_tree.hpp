@@ -15,6 +15,8 @@ namespace chorus {
 ///   p = 6:  place 0 has the children 1, 2 (its subtree: 2 3) and 4 (4 5);  2 has 3;  4 has 5.
 class BinomialTree {
  public:
+  static constexpr int at_once = 1;  ///< children that are served at a time
+
   BinomialTree(const Transport& transport, int root) noexcept
       : ranks_(transport.size()), root_(root), place_((transport.rank() - root + ranks_) % ranks_) {}
 
@@ -29,12 +31,16 @@ class BinomialTree {
   /// The rank of child i; the last child has the largest subtree.
   [[nodiscard]] int child(int i) const noexcept { return rank_at(child_place(i)); }
   /// The subtree of child i: the places from `child_place` up to, not including, `child_end`.
-  [[nodiscard]] int child_place(int i) const noexcept { return place_ + (1 << i); }
-  [[nodiscard]] int child_end(int i) const noexcept { return std::min(child_place(i) + (1 << i), ranks_); }
+  [[nodiscard]] int child_place(int i) const noexcept { return place_ + distance(i); }
+  [[nodiscard]] int child_end(int i) const noexcept { return std::min(child_place(i) + distance(i), ranks_); }
   /// The place behind this rank's own subtree.
   [[nodiscard]] int end() const noexcept { return is_root() ? ranks_ : std::min(place_ + (place_ & -place_), ranks_); }
 
-  /// Steps from the root to the farthest place, and children of the root: log2 of the ranks, rounded up.
+  /// From a place to its child i.
+  [[nodiscard]] static int distance(int i) noexcept { return 1 << i; }
+  /// Children of the root: no place has more.
+  [[nodiscard]] static int most_children(int ranks) noexcept { return depth(ranks); }
+  /// Steps from the root to the farthest place: log2 of the ranks, rounded up.
   [[nodiscard]] static int depth(int ranks) noexcept {
     return static_cast<int>(std::bit_width(unsigned_of(ranks - 1)));
   }

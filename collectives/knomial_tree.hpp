@@ -19,6 +19,7 @@ namespace chorus {
 class KnomialTree {
  public:
   static constexpr int radix = 4;
+  static constexpr int at_once = radix - 1;  ///< children that are served at a time
 
   KnomialTree(const Transport& transport, int root) noexcept
       : ranks_(transport.size()), root_(root), place_((transport.rank() - root + ranks_) % ranks_), reach_(1) {
@@ -32,18 +33,12 @@ class KnomialTree {
   /// The rank of child i, in the order of the places; the last child has the largest subtree or one as large.
   [[nodiscard]] int child(int i) const noexcept { return rank_at(place_ + distance(i)); }
 
-  /// Steps from the root to the farthest place: log4 of the ranks, rounded up.
-  [[nodiscard]] static int depth(int ranks) noexcept {
-    int levels = 0;
-    for (int reach = 1; reach < ranks; reach *= radix) ++levels;
-    return levels;
-  }
+  /// From a place to its child i.
+  [[nodiscard]] static int distance(int i) noexcept { return (i % at_once + 1) << (2 * (i / at_once)); }
   /// Children of the root: no place has more.
   [[nodiscard]] static int most_children(int ranks) noexcept { return children_within(ranks); }
 
  private:
-  /// From a place to its child i.
-  [[nodiscard]] static int distance(int i) noexcept { return (i % (radix - 1) + 1) << (2 * (i / (radix - 1))); }
   /// Children of a place that are less than so many places behind it.
   [[nodiscard]] static int children_within(int places) noexcept {
     int children = 0;

@@ -66,7 +66,8 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
   const double inside = time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
                         traffic.far / far_megabytes_per_second +
-                        time(traffic.inside, node.of(length_of(traffic.inside)));
+                        time(traffic.inside, node.of(length_of(traffic.inside))) -
+                        hidden_inside_us(traffic.inside, traffic.inside_together);
   const double by_messages =
       time_of_messages(traffic.messages) + time_of_messages(traffic.waited) - hidden_us(traffic, problem);
   return time(traffic.device, device) + inside + by_messages - traffic.overlap * std::min(inside, by_messages) +
@@ -94,11 +95,17 @@ double LinkModel::bytes_in_a_latency(int senders) const noexcept {
   return link.latency_us * link.megabytes_per_second;  // a megabyte a second is a byte a microsecond
 }
 
-double LinkModel::hidden_us(const Traffic& traffic, const Problem& problem) const noexcept {
-  const double latency_us = message_link(traffic, problem, length_of(traffic.messages)).latency_us;
+double LinkModel::hidden_inside_us(const LevelTraffic& messages, const LevelTraffic& together) const noexcept {
+  const Link link = node.of(length_of(messages));
   // What sends a message takes as long for one inside a node.
-  const double further_us = further_message * (problem.nodes == 1 ? network.latency_us : latency_us);
-  return traffic.together * std::max(0.0, latency_us - further_us);
+  const double further_us = further_message * network.latency_us;
+  return link.microseconds(0, together.bytes) + together.messages * std::max(0.0, link.latency_us - further_us);
+}
+
+double LinkModel::hidden_us(const Traffic& traffic, const Problem& problem) const noexcept {
+  if (problem.nodes == 1) return hidden_inside_us(traffic.messages, traffic.together);
+  const double latency_us = message_link(traffic, problem, length_of(traffic.messages)).latency_us;
+  return traffic.together.messages * std::max(0.0, latency_us * (1 - further_message));
 }
 
 double LinkModel::alone_us(const Call& call) const noexcept {

@@ -75,7 +75,8 @@ struct LinkModel {
   [[nodiscard]] Link message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept;
   /// The same, between nodes, each of which has so many of them.
   [[nodiscard]] Link network_link(int senders, double bytes) const noexcept;
-  /// What the messages of `traffic` do not take that are under way beside others.
+  /// What messages inside a node do not take that are under way beside others, and what messages between nodes do not.
+  [[nodiscard]] double hidden_inside_us(const LevelTraffic& messages, const LevelTraffic& together) const noexcept;
   [[nodiscard]] double hidden_us(const Traffic& traffic, const Problem& problem) const noexcept;
   /// What every algorithm takes on one rank, where it sends nothing: the call, and the copy of the data.
   [[nodiscard]] double alone_us(const Call& call) const noexcept;

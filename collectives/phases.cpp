@@ -49,7 +49,7 @@ void add_between(Traffic& sum, const Traffic& traffic, double times) {
   const double to_next = sum.to_next * sum.messages.bytes + times * traffic.to_next * traffic.messages.bytes;
   add(sum.messages, traffic.messages, times);
   add(sum.waited, traffic.waited, times);
-  sum.together += times * traffic.together;
+  add(sum.together, traffic.together, times);
   sum.to_next = sum.messages.bytes > 0 ? to_next / sum.messages.bytes : 0;
 }
 
@@ -85,6 +85,7 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, do
       add(all.shared, traffic.shared, phase.times);
       add(all.inside, traffic.messages, phase.times);
       add(all.inside, traffic.waited, phase.times);
+      add(all.inside_together, traffic.together, phase.times);
       all.arrivals += phase.times * arrivals;
     } else {
       add_between(all, traffic, phase.times);

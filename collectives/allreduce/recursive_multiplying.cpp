@@ -44,7 +44,8 @@ Traffic traffic(const Problem& problem) {
     level.messages += group - 1;
     level.bytes += (group - 1) * all;
     level.reduced += (group - 1) * all;
-    if (&level == &traffic.messages) traffic.together += group - 2;
+    LevelTraffic& together = &level == &traffic.messages ? traffic.together : traffic.inside_together;
+    together.messages += group - 2;
   }
   return traffic;
 }

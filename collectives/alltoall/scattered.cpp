@@ -32,7 +32,7 @@ Traffic traffic(const Problem& problem) {
   const double bytes = others * static_cast<double>(problem.call.bytes());
   return {.shared = {},
           .messages = {.messages = others, .bytes = bytes, .reduced = 0},
-          .together = others * (rows - 1) / rows};
+          .together = {.messages = others * (rows - 1) / rows}};
 }
 
 /// Every most_rows-th step from `row` on.

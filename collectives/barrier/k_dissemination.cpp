@@ -32,7 +32,7 @@ Traffic traffic(const Problem& problem) {
   }
   return {.shared = {},
           .messages = {.messages = static_cast<double>(messages), .bytes = 0, .reduced = 0},
-          .together = static_cast<double>(messages - rounds)};
+          .together = {.messages = static_cast<double>(messages - rounds)}};
 }
 
 Task<> run(Transport& transport, Arguments /*arguments*/) {

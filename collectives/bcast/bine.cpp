@@ -9,26 +9,17 @@
 //   round 3   0->1 7->6 3->2 4->5
 //
 // For short data on tori and where fewer links lead out of a group of ranks than into it, if ranks are placed in the
-// order of the network: ways are two thirds of those of `binomial` in the long run. The model does not know of distance
-// and holds the two for equal: it is taken where it is named or was measured. Where p is no power of two (Fold) the
-// ranks beyond get the data from their left neighbours in a last round.
+// order of the network: ways are two thirds of those of `binomial` in the long run. The model knows of no distance but
+// that inside a node, where it counts a step less: it is taken where it is named or was measured. Where p is no power
+// of two (Fold) the ranks beyond get the data from their left neighbours in a last round.
 
-#include "algorithm.hpp"
 #include "bine_tree.hpp"
-#include "binomial_tree.hpp"
+#include "tree_traffic.hpp"
 
 namespace chorus::bcast_bine {
 namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
-
-Traffic traffic(const Problem& problem) {
-  const int rounds = BinomialTree::depth(problem.ranks);
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(rounds),
-                       .bytes = rounds * static_cast<double>(problem.call.bytes()),
-                       .reduced = 0}};
-}
 
 Task<> run(Transport& transport, Arguments arguments) {
   const BineTree tree(transport, arguments.call.root);
@@ -45,7 +36,7 @@ const Algorithm algorithm{
     .summary = "every rank that has the data passes it ahead and behind in turn: fewest rounds over short distances",
     .source = "De Sensi et al., SC 2025 (Bine trees); arXiv:2508.17311",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = traffic_down<BineTree>,
     .run = run,
 };
 

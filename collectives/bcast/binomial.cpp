@@ -11,21 +11,13 @@
 // Best for short data: log2(p) rounds, rounded up, for any p. The root sends all data in each of them: long data is
 // better cut into blocks (`scatter_allgather`).
 
-#include "algorithm.hpp"
 #include "binomial_tree.hpp"
+#include "tree_traffic.hpp"
 
 namespace chorus::bcast_binomial {
 namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
-
-Traffic traffic(const Problem& problem) {
-  const int rounds = BinomialTree::depth(problem.ranks);
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(rounds),
-                       .bytes = rounds * static_cast<double>(problem.call.bytes()),
-                       .reduced = 0}};
-}
 
 Task<> run(Transport& transport, Arguments arguments) {
   const BinomialTree tree(transport, arguments.call.root);
@@ -42,7 +34,7 @@ const Algorithm algorithm{
     .summary = "every rank that has the data passes it on: fewest rounds",
     .source = "Johnsson and Ho, IEEE Trans. Comput. 38(9), 1989 (spanning binomial tree)",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = traffic_down<BinomialTree>,
     .run = run,
 };
 

@@ -14,7 +14,7 @@
 //   round 5    012       012       012       012
 //
 // Best for long data on many ranks: the fewest rounds there can be for any p and n, each byte is sent once, and the
-// wait for the first block grows with log2(p), not with p as along a `chain`. The number of blocks grows with the root
+// wait for the first block grows with log2(p), not with p as along a chain. The number of blocks grows with the root
 // of the length; one block goes as in a binomial tree. For another root the ranks are counted from it.
 
 #include "algorithm.hpp"

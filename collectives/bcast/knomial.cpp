@@ -10,27 +10,31 @@
 // Best for short data where messages take their time on the way and not to be sent: half the rounds of `binomial`, with
 // at most three messages in each, so at most 3/2 as many bytes from the root. Right for any p.
 
-#include "algorithm.hpp"
+#include "exchanges.hpp"
 #include "knomial_tree.hpp"
+#include "tree_traffic.hpp"
+
+#include <array>
+#include <span>
 
 namespace chorus::bcast_knomial {
 namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
 
-Traffic traffic(const Problem& problem) {
-  const double messages = KnomialTree::most_children(problem.ranks);
-  return {
-      .shared = {},
-      .messages = {.messages = messages, .bytes = messages * static_cast<double>(problem.call.bytes()), .reduced = 0},
-      .together = messages - KnomialTree::depth(problem.ranks)};
-}
-
 Task<> run(Transport& transport, Arguments arguments) {
   const KnomialTree tree(transport, arguments.call.root);
   const Bytes data(arguments.out, arguments.call.bytes());
   if (!tree.is_root()) co_await transport.receive(data, tree.parent());
-  for (int i = tree.children() - 1; i >= 0; --i) co_await transport.send(data, tree.child(i));
+  for (int left = tree.children(); left > 0;) {
+    std::array<Envelope, KnomialTree::at_once> exchanges;
+    const int of_level = (left - 1) % KnomialTree::at_once + 1;
+    for (Envelope& exchange : std::span(exchanges).first(static_cast<std::size_t>(of_level))) {
+      exchange.outgoing = data;
+      exchange.destination = tree.child(--left);
+    }
+    co_await three_at_once(transport, exchanges);
+  }
 }
 
 }  // namespace
@@ -41,7 +45,7 @@ const Algorithm algorithm{
     .summary = "every rank that has the data passes it to three others at a time: half the rounds of a binomial tree",
     .source = "Wilkins et al., CLUSTER 2023 (generalized collective algorithms)",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = traffic_down<KnomialTree>,
     .run = run,
 };
 

@@ -11,15 +11,12 @@
 // For short vectors where the Bine broadcast (`bine` of bcast) is for short data. The ranks are not joined in order.
 
 #include "bine_tree.hpp"
-#include "binomial_tree.hpp"
 #include "reduce/up_tree.hpp"
 
 namespace chorus::reduce_bine {
 namespace {
 
 bool applies(const Problem& problem) { return problem.call.commutes(); }
-
-Traffic traffic(const Problem& problem) { return reduce_up_tree::traffic(problem, BinomialTree::depth(problem.ranks)); }
 
 }  // namespace
 
@@ -29,7 +26,7 @@ const Algorithm algorithm{
     .summary = "reduces up a tree from ranks ahead and behind in turn: fewest rounds over short distances",
     .source = "De Sensi et al., SC 2025 (Bine trees); arXiv:2508.17311",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = reduce_up_tree::traffic<BineTree>,
     .run = reduce_up_tree::run<BineTree>,
 };
 

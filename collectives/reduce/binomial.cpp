@@ -22,8 +22,6 @@ namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
 
-Traffic traffic(const Problem& problem) { return reduce_up_tree::traffic(problem, BinomialTree::depth(problem.ranks)); }
-
 }  // namespace
 
 extern const Algorithm algorithm;
@@ -32,7 +30,7 @@ const Algorithm algorithm{
     .summary = "reduces up a tree: fewest rounds, the whole vector in each",
     .source = "Johnsson and Ho, IEEE Trans. Comput. 38(9), 1989 (spanning binomial tree)",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = reduce_up_tree::traffic<BinomialTree>,
     .run = reduce_up_tree::run<BinomialTree>,
 };
 

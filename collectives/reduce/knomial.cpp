@@ -21,13 +21,6 @@ namespace {
 
 bool applies(const Problem& /*problem*/) { return true; }
 
-Traffic traffic(const Problem& problem) {
-  const int children = KnomialTree::most_children(problem.ranks);
-  Traffic traffic = reduce_up_tree::traffic(problem, children);
-  traffic.together = children - KnomialTree::depth(problem.ranks);
-  return traffic;
-}
-
 }  // namespace
 
 extern const Algorithm algorithm;
@@ -36,7 +29,7 @@ const Algorithm algorithm{
     .summary = "reduces up a tree, three vectors at a time: half the rounds of a binomial tree",
     .source = "Wilkins et al., CLUSTER 2023 (generalized collective algorithms)",
     .applies = applies,
-    .traffic = traffic,
+    .traffic = reduce_up_tree::traffic<KnomialTree>,
     .run = reduce_up_tree::run<KnomialTree>,
 };
 

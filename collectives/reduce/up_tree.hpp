@@ -2,7 +2,13 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "exchanges.hpp"
 #include "reduction.hpp"
+#include "tree_traffic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 namespace chorus::reduce_up_tree {
 
@@ -13,14 +19,21 @@ namespace chorus::reduce_up_tree {
 /// The rank at the top of the tree.
 inline int top_of(const Call& call) { return call.commutes() ? call.root : 0; }
 
-/// Of a tree in which the root has the most children, and no other rank has as many.
-inline Traffic traffic(const Problem& problem, int children) {
-  const int forwards = top_of(problem.call) == problem.call.root ? 0 : 1;
-  const auto all = static_cast<double>(problem.call.bytes());
-  return {.shared = {},
-          .messages = {.messages = static_cast<double>(children + forwards),
-                       .bytes = problem.ranks > 1 ? all : 0,
-                       .reduced = children * all}};
+/// What comes up is what goes down, and reduced; but each rank sends to its parent alone, who takes all in.
+template <class Tree>
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = traffic_down<Tree>(problem);
+  traffic.inside.reduced = traffic.inside.bytes;
+  traffic.messages.reduced = traffic.messages.bytes;
+  if (traffic.messages.messages > 0) {
+    const auto all = static_cast<double>(problem.call.bytes());
+    const double side_by_side = problem.nodes == 1 ? traffic.together.bytes : 0;
+    traffic.waited.bytes = traffic.messages.bytes - side_by_side - all;
+    traffic.messages.bytes = all;
+  }
+  traffic.together.bytes = 0;
+  if (top_of(problem.call) != problem.call.root) traffic.messages.messages += 1;
+  return traffic;
 }
 
 template <class Tree>
@@ -30,15 +43,22 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Tree tree(transport, top);
   const Reduction reduction(arguments);
   const std::size_t bytes = arguments.call.bytes();
-  const Scratch scratch = transport.scratch(tree.children() > 0 ? 2 * bytes : 0);
-  const Bytes incoming = scratch.bytes().first(tree.children() > 0 ? bytes : 0);
-  std::byte* const sum = tree.is_root() && top == root ? arguments.out : scratch.data() + incoming.size();
+  const auto at_once = static_cast<std::size_t>(std::min(tree.children(), Tree::at_once));
+  const Scratch scratch = transport.scratch(at_once > 0 ? (at_once + 1) * bytes : 0);
+  std::byte* const sum = tree.is_root() && top == root ? arguments.out : scratch.data() + at_once * bytes;
 
   const std::byte* mine = arguments.in;
-  for (int i = 0; i < tree.children(); ++i) {
-    co_await transport.receive(incoming, tree.child(i));
-    const std::byte* const both[] = {mine, incoming.data()};
-    reduction.all(sum, both, bytes);
+  for (int i = 0; i < tree.children();) {
+    std::array<Envelope, 3> exchanges;
+    std::array<const std::byte*, 1 + exchanges.size()> vectors = {mine};
+    std::size_t number = 0;
+    for (; number < at_once && i < tree.children(); ++number, ++i) {
+      exchanges[number].incoming = scratch.bytes().subspan(number * bytes, bytes);
+      exchanges[number].source = tree.child(i);
+      vectors[number + 1] = exchanges[number].incoming.data();
+    }
+    co_await three_at_once(transport, exchanges);
+    reduction.all(sum, std::span(vectors).first(number + 1), bytes);
     mine = sum;
   }
   if (!tree.is_root()) {

@@ -15,6 +15,8 @@ inline constexpr std::size_t longest_segment = std::size_t{64} << 10U;
 inline constexpr std::size_t longest_segment_of_parts = std::size_t{128} << 10U;
 /// What goes along a lane at a time at the least, so that calls of many segments take no time of their own.
 inline constexpr std::size_t shortest_segment_of_lane = std::size_t{8} << 10U;
+/// The same down a tree.
+inline constexpr std::size_t shortest_segment_of_tree = std::size_t{2} << 10U;
 /// What is read again at once is handled in pieces of this length, which a first-level cache holds.
 inline constexpr std::size_t near_piece = std::size_t{16} << 10U;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/segmented_exchange.hpp"
 
+#include "base/machine.hpp"
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_requests.hpp"
 
@@ -15,6 +16,11 @@ std::size_t first_length(std::size_t bytes) noexcept {
   constexpr std::size_t half = SegmentedExchange::longest_whole / 2;
   return half + static_cast<std::size_t>(bytes * 0x9E3779B97F4A7C15U >> 40U) % half;
 }
+
+// Messages of two segments of a pipeline start whole, so that the next one from the same rank may start before they
+// end.
+static_assert(2 * machine::longest_segment <=
+              (SegmentedExchange::most_under_way - 1) * SegmentedExchange::longest_whole);
 
 }  // namespace
 

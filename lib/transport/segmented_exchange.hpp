@@ -28,6 +28,7 @@ class SegmentedExchange {
 
   /// Of a segment, and of messages that are not cut. Both sides must do so alike.
   static constexpr std::size_t longest_whole = std::size_t{32} << 10U;
+  static constexpr std::size_t most_under_way = 8;
 
   /// Moves it on; true once all of both messages is done. Throws Error{transport}.
   [[nodiscard]] bool progress();
@@ -39,8 +40,8 @@ class SegmentedExchange {
   struct Stream {
     Message message;
     std::size_t started = 0;  // bytes
-    std::array<MPI_Request, 8> under_way{};
-    std::array<std::size_t, 8> lengths{};
+    std::array<MPI_Request, most_under_way> under_way{};
+    std::array<std::size_t, most_under_way> lengths{};
     std::size_t oldest = 0;
     std::size_t count = 0;
 

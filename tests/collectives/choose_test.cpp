@@ -289,7 +289,7 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   traffic.overlap = 0;
   traffic.inside = {};
   traffic.lanes = 1;
-  traffic.together = 2;
+  traffic.together = {.messages = 2};
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 3 + 2 * 3 / 4.0 + 2000 / 40.0 + 1600 / 80.0);
   problem.nodes = 1;
   EXPECT_DOUBLE_EQ(links.microseconds(traffic, problem), shared + 3 * 2 + 2 * 3 / 4.0 + 2000 / 20.0 + 1600 / 80.0)
