@@ -118,9 +118,10 @@ def start_host(number, rate):
     inside = ["nsenter", "--net", "--target", pid]
     call(*inside, "ip", "address", "add", f"{address(number)}/24", "dev", "eth0")
     call(*inside, "ip", "link", "set", "eth0", "up")
-    if rate:
-        call(*inside, "tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "128kb", "latency",
-             "50ms")
+    if rate:  # what the host sends, and what it gets
+        limit = ["root", "tbf", "rate", rate, "burst", "128kb", "latency", "50ms"]
+        call(*inside, "tc", "qdisc", "add", "dev", "eth0", *limit)
+        call("tc", "qdisc", "add", "dev", name(number), *limit)
 
 
 def is_set_up(pid):
