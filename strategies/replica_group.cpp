@@ -9,6 +9,7 @@
 #include <chorus/barrier.hpp>
 #include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
+#include <chorus/strategies/detail/text_of.hpp>
 #include <chorus/thread_communicators.hpp>
 
 #include <fmt/format.h>
@@ -57,18 +58,6 @@ std::uint64_t hash_of(const std::string& text) {
   detail::Fnv1a hash;
   hash.add(text);
   return hash.value();
-}
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& thrown) {
-    return thrown.message();
-  } catch (const std::exception& thrown) {
-    return thrown.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
 }
 
 /// Throws unless every worker has as many replicas as this one, and could start them: `failure` is why this one could
@@ -139,7 +128,7 @@ struct ReplicaGroup::State {
   void fail(const std::string& whose) {
     if (failed) return;
     failed = std::current_exception();
-    why = fmt::format("{} threw: {}", whose, text_of(failed));
+    why = fmt::format("{} threw: {}", whose, detail::text_of(failed));
   }
   void take_turn() {
     renew();
@@ -224,8 +213,6 @@ const ReplicaLayout& ReplicaGroup::layout() const noexcept { return state_->layo
 
 bool ReplicaGroup::shares_memory() const noexcept { return state_->shares_memory; }
 
-std::span<const Device> ReplicaGroup::devices() const noexcept { return state_->devices; }
-
 const Communicator& ReplicaGroup::local(int local_replica) const {
   return state_->local.at(static_cast<std::size_t>(local_replica));
 }
@@ -307,7 +294,7 @@ void ReplicaGroup::give_up() {
   const bool thrown_by_all = std::current_exception() == state_->thrown_alike;
   if (state_->running || !state_->all_workers || thrown_by_all) return;
   state_->given_up = true;
-  const std::string why = fmt::format(" threw: {}", text_of(std::current_exception()));
+  const std::string why = fmt::format(" threw: {}", detail::text_of(std::current_exception()));
   for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);
 }
 

@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -43,7 +42,6 @@ class CHORUS_API ReplicaGroup {
   [[nodiscard]] const ReplicaLayout& layout() const noexcept;
   /// Whether all replicas reach each other through the memory of one node (see Communicator::shares_memory).
   [[nodiscard]] bool shares_memory() const noexcept;
-  [[nodiscard]] std::span<const Device> devices() const noexcept;
   /// The communicator of the local replicas, as their number `local_replica` has it. Not where there is one only.
   [[nodiscard]] const Communicator& local(int local_replica) const;
   /// The communicator of the workers, for their first replicas; null where there is one only.
