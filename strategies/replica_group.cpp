@@ -95,6 +95,7 @@ struct ReplicaGroup::State {
         all_workers(workers),
         start_timeout(start),
         places(devices.size()),
+        unsent(devices.size()),
         threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
@@ -119,6 +120,7 @@ struct ReplicaGroup::State {
       connect_workers();
     }
     places.reset();
+    std::ranges::fill(unsent, nullptr);
     readers = 0;
     given_up = false;
     thrown_alike = nullptr;
@@ -168,6 +170,7 @@ struct ReplicaGroup::State {
   std::atomic<bool> running{false};
   std::chrono::nanoseconds timeout{};  // of the run
   ReplicaPlaces places;
+  std::vector<Unsent*> unsent;            // of each local replica, touched by its thread alone; null: nothing
   std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
   std::mutex mutex;                       // for what follows
   std::exception_ptr failed;
@@ -307,8 +310,19 @@ void ReplicaGroup::announce(const StrategyCall& call) const {
 
 void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
   state_->places.stand(local_replica, call.name(), call.kind());
+  send_next(local_replica, nullptr);
   if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
   if (local_replica == 0) announce(call);
+}
+
+void ReplicaGroup::send_next(int local_replica, Unsent* next) const {
+  Unsent* const before = std::exchange(state_->unsent[static_cast<std::size_t>(local_replica)], next);
+  if (before != nullptr && before != next) collectively([&] { before->send(); });
+}
+
+void ReplicaGroup::forget(int local_replica, const Unsent& ended) const noexcept {
+  Unsent*& unsent = state_->unsent[static_cast<std::size_t>(local_replica)];
+  if (unsent == &ended) unsent = nullptr;
 }
 
 void ReplicaGroup::reject_different_places() const { state_->places.reject_different(state_->layout); }
@@ -324,6 +338,7 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   std::vector<Visit> visits(state_->devices.size());
   try {
     state_->places.stand(local_replica, place.what, call);
+    send_next(local_replica, nullptr);
     const CallPurpose before = local(local_replica).purpose();
     local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
     const std::chrono::nanoseconds timeout = place.timeout.count() > 0 ? place.timeout : state_->timeout;
