@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/axes.hpp>
 
+#include "sparse/slices_reduction.hpp"
 #include "with_type.hpp"
 
 #include <fmt/format.h>
@@ -78,6 +79,7 @@ void reject_structures(const LeavesOfReplica& first, const LeavesOfReplica& othe
 }
 
 void check_same_everywhere(ReduceOp op, const LeafRefs& leaves, int replicas) {
+  chorus::check_operation(op, leaves.slices, "Strategy::reduce");
   std::vector<TensorRef> tensors = leaves.tensors;
   for (const SlicesRef& slices : leaves.slices) tensors.push_back(slices.values());
   for (const TensorRef& tensor : tensors) check_operation(op, tensor.type, "Strategy::reduce");

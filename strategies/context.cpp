@@ -63,6 +63,7 @@ ContextSnapshot::ContextSnapshot() : context_(current_context()) {
     throw Error(ErrorCode::wrong_context,
                 "ContextSnapshot: the context of a replica belongs to its thread: take the snapshot outside of run");
   }
+  context_.options = nullptr;  // they end with the run, in the function of whose merge_call this may be
 }
 
 }  // namespace chorus

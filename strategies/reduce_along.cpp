@@ -80,9 +80,13 @@ void Strategy::reduce_along(ReduceOp op, std::span<const TensorRef> components, 
     sum_exactly(group.workers(), components, runs, {partials.front().sums(), runs.front().result_count()},
                 without_algorithm(collective_options(options)));
   });
-  const std::uint64_t elements = reduce_for(call, ReduceOp::sum, PerReplica(layout(), std::move(counts)));
-  if (elements == 0 && (op == ReduceOp::min || op == ReduceOp::max)) detail::reject_no_elements(op);
-  partials.front().put(result.make(runs.front().shape()), averages ? std::optional(elements) : std::nullopt);
+  std::optional<std::uint64_t> divisor;
+  if (op != ReduceOp::sum) {
+    const std::uint64_t elements = reduce_for(call, ReduceOp::sum, PerReplica(layout(), std::move(counts)));
+    if (elements == 0 && !averages) detail::reject_no_elements(op);
+    if (averages) divisor = elements;
+  }
+  partials.front().put(result.make(runs.front().shape()), divisor);
 }
 
 }  // namespace chorus

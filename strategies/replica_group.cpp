@@ -9,6 +9,7 @@
 #include <chorus/barrier.hpp>
 #include <chorus/detail/fnv1a.hpp>
 #include <chorus/error.hpp>
+#include <chorus/strategies/detail/text_of.hpp>
 #include <chorus/thread_communicators.hpp>
 
 #include <fmt/format.h>
@@ -59,18 +60,6 @@ std::uint64_t hash_of(const std::string& text) {
   return hash.value();
 }
 
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& thrown) {
-    return thrown.message();
-  } catch (const std::exception& thrown) {
-    return thrown.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
 /// Throws unless every worker has as many replicas as this one, and could start them: `failure` is why this one could
 /// not.
 void check_started(const Communicator& workers, int replicas, const std::optional<Error>& failure,
@@ -106,6 +95,7 @@ struct ReplicaGroup::State {
         all_workers(workers),
         start_timeout(start),
         places(devices.size()),
+        unsent(devices.size()),
         threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
@@ -130,6 +120,7 @@ struct ReplicaGroup::State {
       connect_workers();
     }
     places.reset();
+    std::ranges::fill(unsent, nullptr);
     readers = 0;
     given_up = false;
     thrown_alike = nullptr;
@@ -139,7 +130,7 @@ struct ReplicaGroup::State {
   void fail(const std::string& whose) {
     if (failed) return;
     failed = std::current_exception();
-    why = fmt::format("{} threw: {}", whose, text_of(failed));
+    why = fmt::format("{} threw: {}", whose, detail::text_of(failed));
   }
   void take_turn() {
     renew();
@@ -179,6 +170,7 @@ struct ReplicaGroup::State {
   std::atomic<bool> running{false};
   std::chrono::nanoseconds timeout{};  // of the run
   ReplicaPlaces places;
+  std::vector<Unsent*> unsent;            // of each local replica, touched by its thread alone; null: nothing
   std::atomic<std::uint32_t> readers{0};  // how many Readings live, and failed_in_meeting
   std::mutex mutex;                       // for what follows
   std::exception_ptr failed;
@@ -223,8 +215,6 @@ ReplicaGroup::~ReplicaGroup() {
 const ReplicaLayout& ReplicaGroup::layout() const noexcept { return state_->layout; }
 
 bool ReplicaGroup::shares_memory() const noexcept { return state_->shares_memory; }
-
-std::span<const Device> ReplicaGroup::devices() const noexcept { return state_->devices; }
 
 const Communicator& ReplicaGroup::local(int local_replica) const {
   return state_->local.at(static_cast<std::size_t>(local_replica));
@@ -307,7 +297,7 @@ void ReplicaGroup::give_up() {
   const bool thrown_by_all = std::current_exception() == state_->thrown_alike;
   if (state_->running || !state_->all_workers || thrown_by_all) return;
   state_->given_up = true;
-  const std::string why = fmt::format(" threw: {}", text_of(std::current_exception()));
+  const std::string why = fmt::format(" threw: {}", detail::text_of(std::current_exception()));
   for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);
 }
 
@@ -320,8 +310,19 @@ void ReplicaGroup::announce(const StrategyCall& call) const {
 
 void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
   state_->places.stand(local_replica, call.name(), call.kind());
+  send_next(local_replica, nullptr);
   if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
   if (local_replica == 0) announce(call);
+}
+
+void ReplicaGroup::send_next(int local_replica, Unsent* next) const {
+  Unsent* const before = std::exchange(state_->unsent[static_cast<std::size_t>(local_replica)], next);
+  if (before != nullptr && before != next) collectively([&] { before->send(); });
+}
+
+void ReplicaGroup::forget(int local_replica, const Unsent& ended) const noexcept {
+  Unsent*& unsent = state_->unsent[static_cast<std::size_t>(local_replica)];
+  if (unsent == &ended) unsent = nullptr;
 }
 
 void ReplicaGroup::reject_different_places() const { state_->places.reject_different(state_->layout); }
@@ -337,6 +338,7 @@ std::vector<const void*> ReplicaGroup::meet(int local_replica, const Place& plac
   std::vector<Visit> visits(state_->devices.size());
   try {
     state_->places.stand(local_replica, place.what, call);
+    send_next(local_replica, nullptr);
     const CallPurpose before = local(local_replica).purpose();
     local(local_replica).set_purpose(StrategyCall{.function = StrategyFunction::meet}.purpose());
     const std::chrono::nanoseconds timeout = place.timeout.count() > 0 ? place.timeout : state_->timeout;

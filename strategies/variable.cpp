@@ -17,9 +17,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <typeinfo>
 
 namespace chorus {
+
+const char* name(VariableSynchronization synchronization) noexcept {
+  constexpr std::array names{"automatic", "none", "on_write", "on_read"};
+  return names.at(static_cast<std::size_t>(synchronization));
+}
+
+const char* name(VariableAggregation aggregation) noexcept {
+  constexpr std::array names{"none", "sum", "mean", "only_first_replica"};
+  return names.at(static_cast<std::size_t>(aggregation));
+}
 
 ReduceOp reduce_op_of(VariableAggregation aggregation) {
   if (aggregation == VariableAggregation::sum) return ReduceOp::sum;
@@ -286,7 +297,7 @@ void VariableCore::check_may_scatter(VariableWrite how) const {
       ErrorCode::not_supported,
       fmt::format("{}: rows that replicas give can be joined so with the aggregations none and only_first_replica, not "
                   "with {}: make it with another one",
-                  where(name(how)), options_.aggregation == VariableAggregation::sum ? "sum" : "mean"));
+                  where(name(how)), chorus::name(options_.aggregation)));
 }
 
 void VariableCore::reject_zero() const {

@@ -11,9 +11,6 @@
 namespace chorus::detail {
 namespace {
 
-constexpr std::array synchronizations{"automatic", "none", "on_write", "on_read"};
-constexpr std::array aggregations{"none", "sum", "mean", "only_first_replica"};
-
 void put_name(std::array<char, 128>& to, const std::string& name) {
   if (name.size() < to.size()) {
     std::ranges::copy(name, to.begin());
@@ -30,11 +27,10 @@ std::string text(const VariableDescription& one, const VariableDescription& othe
   std::string text = fmt::format("\"{}\" of {} {}", one.name.data(), name(one.type),
                                  to_string(Shape(one.shape.begin(), one.shape.begin() + known)));
   if (one.synchronization != other.synchronization) {
-    text +=
-        fmt::format(" with the synchronization {}", synchronizations.at(static_cast<std::size_t>(one.synchronization)));
+    text += fmt::format(" with the synchronization {}", chorus::name(one.synchronization));
   }
   if (one.aggregation != other.aggregation) {
-    text += fmt::format(" with the aggregation {}", aggregations.at(static_cast<std::size_t>(one.aggregation)));
+    text += fmt::format(" with the aggregation {}", chorus::name(one.aggregation));
   }
   if (one.order != other.order) text += one.order == StorageOrder::row_major ? ", row-major" : ", column-major";
   if (one.trainable != other.trainable) text += one.trainable ? " trainable" : " not trainable";

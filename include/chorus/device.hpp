@@ -20,8 +20,9 @@ class CHORUS_API Device {
   };
 
   /// The `index`-th of its kind on the machine, from 0. `pus` are its processing units (what the system calls a CPU),
-  /// as the system numbers them, each once and in any order. Throws   Error{invalid_argument} where the index or a PU
-  /// is negative, or there is no PU.
+  /// as the system numbers them, each once and in any order.
+  ///
+  /// Throws   Error{invalid_argument} where the index or a PU is negative, or there is no PU.
   Device(Kind kind, int index, std::vector<int> pus);
 
   /// The device of that name: one that this process may use.

@@ -40,25 +40,6 @@ using detail::CheckpointItems;
   throw Error(ErrorCode::invalid_argument, fmt::format("Checkpoint: {}", why));
 }
 
-const char* name_of(VariableSynchronization synchronization) {
-  if (synchronization == VariableSynchronization::on_read) return "on_read";
-  return synchronization == VariableSynchronization::on_write ? "on_write" : "none";
-}
-
-const char* name_of(VariableAggregation aggregation) {
-  switch (aggregation) {
-    case VariableAggregation::none:
-      return "none";
-    case VariableAggregation::sum:
-      return "sum";
-    case VariableAggregation::mean:
-      return "mean";
-    case VariableAggregation::only_first_replica:
-      return "only_first_replica";
-  }
-  return "none";
-}
-
 /// The first item that is of a strategy; null where none is.
 const CheckpointItem* first_of_strategy(const CheckpointItems& items) {
   const auto first = std::ranges::find_if(items, [](const auto& item) { return item->facts().strategy != nullptr; });
@@ -177,8 +158,8 @@ void Checkpoint::save(const std::string& folder, std::int64_t step) const {
       writer.add({.name = facts.name,
                   .type = values[i].type,
                   .shape = values[i].shape,
-                  .synchronization = name_of(facts.synchronization),
-                  .aggregation = name_of(facts.aggregation)},
+                  .synchronization = name(facts.synchronization),
+                  .aggregation = name(facts.aggregation)},
                  values[i]);
     }
     writer.commit(

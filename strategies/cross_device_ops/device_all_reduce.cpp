@@ -16,11 +16,13 @@ CollectiveOptions options_on_device(const CommunicationOptions& options) {
   return collective;
 }
 
-void check_not_reproducible(const CommunicationOptions& options) {
-  if (!options.reproducible) return;
+void check_not_reproducible(ReduceOp op, DataType type, const CommunicationOptions& options) {
+  const bool rounds = (op == ReduceOp::sum || op == ReduceOp::average) && type > DataType::uint64;
+  if (!options.reproducible || !rounds) return;
   throw Error(ErrorCode::not_supported,
-              "all_reduce of memory of GPUs: CommunicationOptions::reproducible with several workers that have several "
-              "replicas each: start a worker for each GPU, or reduce tensors of the host");
+              "all_reduce of memory of GPUs: CommunicationOptions::reproducible sums of floating-point numbers with "
+              "several workers that have several replicas each: start a worker for each GPU, or reduce tensors of the "
+              "host");
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ void CrossDeviceOps::all_reduce_on_device(ReplicaGroup& group, int local_replica
   if (layout.workers == 1) {
     return group.collectively([&] { detail::allreduce(local, buffers, operation, collective); });
   }
-  check_not_reproducible(options);
+  check_not_reproducible(op, values.type, options);
   // As many replicas on each worker: the average of their averages is that of all.
   group.collectively([&] { detail::reduce(local, buffers, operation, 0, collective); });
   if (local_replica == 0) among_workers();

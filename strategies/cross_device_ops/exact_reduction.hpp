@@ -7,10 +7,12 @@
 namespace chorus {
 
 // Sums over all replicas that are rounded once, so that they have the same bits however the replicas are spread over
-// the workers. For tensors of float and double; what holds for the functions without `exactly` holds for these.
+// the workers. For tensors of float, double and complex numbers of these; what holds for the functions without
+// `exactly` holds for these.
 
 [[nodiscard]] constexpr bool can_be_exact(DataType type) noexcept {
-  return type == DataType::float32 || type == DataType::float64;
+  return type == DataType::float32 || type == DataType::float64 || type == DataType::complex64 ||
+         type == DataType::complex128;
 }
 /// Called by every replica.
 void all_reduce_exactly(const ReplicaGroup& group, int local_replica, const TensorRef& tensor,

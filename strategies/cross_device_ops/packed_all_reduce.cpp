@@ -50,34 +50,43 @@ PackedAllReduce::PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceO
   }
 }
 
+PackedAllReduce::~PackedAllReduce() { group_.forget(local_replica_, *this); }
+
 void PackedAllReduce::say_purpose() const {
   if (group_.layout().local_replicas > 1) group_.local(local_replica_).set_purpose(purpose_);
   if (local_replica_ == 0 && group_.workers() != nullptr) group_.workers()->set_purpose(purpose_);
 }
 
-void PackedAllReduce::ready(std::size_t number) {
+void PackedAllReduce::take_over() {
+  group_.send_next(local_replica_, this);
   say_purpose();
+}
+
+void PackedAllReduce::ready(std::size_t number) {
+  take_over();
   --packs_[pack_of_.at(number)].awaited;
   group_.collectively([&] {
-    while (started_ < packs_.size() && packs_[started_].awaited == 0) start(packs_[started_++]);
+    while (started_ < packs_.size() && packs_[started_].awaited == 0) start_next();
     progress();
   });
 }
 
-void PackedAllReduce::start(Pack& pack) {
+void PackedAllReduce::start_next() {
+  const bool several = group_.layout().local_replicas > 1;
+  Pack& pack = packs_[started_];
   pack.packed = std::make_unique<Packed>(values_, pack.numbers);
   pack.exact = must_be_exact(group_, op_, pack.tensor().type, options_);
   pack.join = joined_by(op_, pack.tensor().type, options_);
   const CollectiveOptions collective = collective_options(options_);
   if (pack.exact) {
+    send_started();  // it goes to the workers here
     all_reduce_exactly(group_, local_replica_, pack.tensor(), without_algorithm(collective));
-  } else if (group_.layout().local_replicas == 1) {
-    return;
-  } else if (start_ == Start::at_once) {
+  } else if (several && start_ == Start::at_once) {
     all_reduce_tensor(group_.local(local_replica_), pack.tensor(), pack.join, collective);
-  } else {
+  } else if (several) {
     pack.local = start_all_reduce_tensor(group_.local(local_replica_), pack.tensor(), pack.join, collective);
   }
+  ++started_;
 }
 
 void PackedAllReduce::start_between_workers(Pack& pack) {
@@ -95,16 +104,28 @@ void PackedAllReduce::progress() {
   while (sent_ < started_ && packs_[sent_].local.test()) start_between_workers(packs_[sent_]);
 }
 
-void PackedAllReduce::wait() {
+void PackedAllReduce::send_started() {
+  while (sent_ < started_) {
+    packs_[sent_].local.wait();
+    start_between_workers(packs_[sent_]);
+  }
+}
+
+void PackedAllReduce::send() {
+  if (sent_ == started_ || group_.workers() == nullptr) return;
   say_purpose();
+  send_started();
+}
+
+void PackedAllReduce::wait() {
+  take_over();
   group_.collectively([&] { finish(); });
 }
 
 void PackedAllReduce::finish() {
   while (sent_ < packs_.size()) {
-    if (started_ == sent_) start(packs_[started_++]);
-    packs_[sent_].local.wait();
-    start_between_workers(packs_[sent_]);
+    send_started();
+    if (started_ < packs_.size()) start_next();
   }
   for (Pack& pack : packs_) {
     if (pack.between_workers) pack.between_workers->go_on();

@@ -16,13 +16,16 @@ namespace chorus {
 
 /// An all_reduce of tensors in packs, the last pack first: of the replicas of each worker, then of the workers, several
 /// packs at a time. Every replica makes one, with the same tensors and options.
-class PackedAllReduce final : public PendingAllReduce {
+class PackedAllReduce final : public PendingAllReduce, private ReplicaGroup::Unsent {
  public:
   enum class Start : bool { at_once, as_tensors_are_ready };
 
   /// `values` are looked at when their pack starts. With Start::at_once `wait` does everything.
   PackedAllReduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,
                   const CommunicationOptions& options, Start start);
+  PackedAllReduce(const PackedAllReduce&) = delete;
+  PackedAllReduce& operator=(const PackedAllReduce&) = delete;
+  ~PackedAllReduce() override;
 
   void ready(std::size_t number) override;
   void wait() override;
@@ -40,11 +43,17 @@ class PackedAllReduce final : public PendingAllReduce {
     [[nodiscard]] const TensorRef& tensor() const { return packed->tensor(); }
   };
 
+  void send() override;
+  /// Begins what the local replicas do together: what others have begun is sent first.
+  void take_over();
   /// Says it again of the collectives that begin next, as there may have been others since this was made.
   void say_purpose() const;
-  void start(Pack& pack);
+  void start_next();
   void start_between_workers(Pack& pack);
+  /// Sends what the replicas of this worker have reduced.
   void progress();
+  /// The same of all that has started, for which it waits.
+  void send_started();
   void finish();
   void bring_back(Pack& pack);
 

@@ -210,7 +210,7 @@ Division divide(const PipelineFacts& facts, const ReplicaLayout& layout, const I
     if (sharded.batch->short_batches == ShortBatches::one) sharded.batch->short_batches = ShortBatches::some;
   }
   division.slices.sees_all = policy == AutoShardPolicy::data;
-  division.plan.may_fail = facts.may_fail;
+  division.plan.may_fail = facts.may_fail || policy == AutoShardPolicy::hint;  // as a worker may get no shard
   division.plan.settings = settings_of(options, policy, facts);
   if (facts.batch->rows && policy != AutoShardPolicy::data)
     divide_stream(division, sharded, layout, options);

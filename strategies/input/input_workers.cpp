@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "texts_of_all.hpp"
+
 #include <chorus/strategies/detail/input_workers.hpp>
 
 #include <chorus/allgather.hpp>
 #include <chorus/allreduce.hpp>
 
-#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -36,16 +37,13 @@ void InputWorkers::add(std::span<std::int64_t> numbers) const {
 
 std::string InputWorkers::failures(StrategyFunction function, const std::string& own, const std::string& what) const {
   if (alone()) return {};
-  using Text = std::array<char, 256>;
-  Text mine{};
-  own.copy(mine.data(), mine.size() - 1);
-  std::vector<Text> all(static_cast<std::size_t>(size_));
-  meet_(function, [&](const Communicator& comm) { allgather(comm, std::span(&mine, 1), all, options_); });
+  std::vector<std::string> all;
+  meet_(function, [&](const Communicator& comm) { all = texts_of_all(comm, own, options_); });
   std::string failures;
   for (std::size_t worker = 0; worker < all.size(); ++worker) {
-    if (all[worker].front() == '\0') continue;
+    if (all[worker].empty()) continue;
     failures.append(failures.empty() ? "" : "; ").append("worker ").append(std::to_string(worker)).append(" ");
-    failures.append(what).append(": ").append(all[worker].data());
+    failures.append(what).append(": ").append(all[worker]);
   }
   return failures;
 }

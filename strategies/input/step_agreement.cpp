@@ -2,6 +2,7 @@
 #include <chorus/error.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
+#include <chorus/strategies/detail/text_of.hpp>
 #include <chorus/strategies/replica_context.hpp>
 #include <chorus/strategies/strategy.hpp>
 
@@ -41,19 +42,6 @@ std::string text_of_steps(const std::vector<std::int64_t>& steps) {
 }
 
 }  // namespace
-
-std::string text_of(const std::exception_ptr& failure) {
-  if (!failure) return {};
-  try {
-    std::rethrow_exception(failure);
-  } catch (const Error& error) {  // in another worker's error: without the name of the library
-    return error.message();
-  } catch (const std::exception& error) {
-    return *error.what() != '\0' ? error.what() : "an exception without a text";
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
 
 void agree_on_start(const InputWorkers& workers, const std::exception_ptr& failure) {
   const std::string others =

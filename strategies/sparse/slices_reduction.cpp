@@ -16,16 +16,6 @@
 namespace chorus {
 namespace {
 
-void check_operation(ReduceOp op, std::span<const SlicesRef> leaves) {
-  if (op != ReduceOp::sum && op != ReduceOp::average) {
-    throw Error(ErrorCode::not_supported,
-                fmt::format("all_reduce: IndexedSlices are reduced by sum or average only, not by {}, as the rows they "
-                            "leave out are zero: reduce to_dense(slices)",
-                            name(op)));
-  }
-  for (const SlicesRef& leaf : leaves) detail::check_operation(op, leaf.values().type, "all_reduce");
-}
-
 std::vector<Rows> rows_of_all(std::span<const SlicesRef> leaves, Duplicates duplicates) {
   std::vector<Rows> all;
   for (const SlicesRef& leaf : leaves) {
@@ -104,6 +94,18 @@ std::vector<ReplicaRows> by_leaf(std::span<const std::vector<Rows>* const> repli
 
 }  // namespace
 
+void check_operation(ReduceOp op, std::span<const SlicesRef> leaves, const char* function) {
+  for (const SlicesRef& leaf : leaves) {
+    if (op != ReduceOp::sum && op != ReduceOp::average) {
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("{}: IndexedSlices are reduced by sum or average only, not by {}, as the rows they leave "
+                              "out are zero: reduce to_dense(slices)",
+                              function, name(op)));
+    }
+    detail::check_operation(op, leaf.values().type, function);
+  }
+}
+
 void reduce_slices(ReplicaGroup& group, CrossDeviceOps& ops, ReduceOp op, std::span<const ReplicaSlices> leaves,
                    const CommunicationOptions& options) {
   std::vector<ReplicaSlices> slices(static_cast<std::size_t>(group.layout().local_replicas));
@@ -112,7 +114,7 @@ void reduce_slices(ReplicaGroup& group, CrossDeviceOps& ops, ReduceOp op, std::s
   }
   std::vector<std::vector<Rows>> rows;
   for (const ReplicaSlices& mine : slices) {
-    check_operation(op, mine);
+    check_operation(op, mine, "all_reduce");
     rows.push_back(rows_of_all(mine, Duplicates::summed));
   }
   std::vector<const std::vector<Rows>*> replicas;
@@ -133,7 +135,7 @@ void reduce_slices(ReplicaGroup& group, CrossDeviceOps& ops, ReduceOp op, std::s
 
 void all_reduce_slices(ReplicaGroup& group, int local_replica, CrossDeviceOps& ops, ReduceOp op, Duplicates duplicates,
                        std::span<const SlicesRef> leaves, const CommunicationOptions& options) {
-  check_operation(op, leaves);
+  check_operation(op, leaves, "all_reduce");
   const std::vector<Rows> mine = rows_of_all(leaves, duplicates);
   using Joined = std::shared_ptr<const std::vector<JoinedRows>>;
   Joined of_all;

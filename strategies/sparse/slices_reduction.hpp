@@ -20,6 +20,10 @@ namespace chorus {
   return rows_sent * (row_bytes + sizeof(std::int64_t)) > 2 * dense_rows * row_bytes;
 }
 
+/// Throws   Error{not_supported} where there are slices and `op` is neither sum nor average; what
+///          detail::check_operation throws.
+void check_operation(ReduceOp op, std::span<const SlicesRef> leaves, const char* function);
+
 /// Joins the slices of all replicas of all workers, by sum or average, each of `leaves` in place: every component is
 /// the result. Where that moves fewer bytes `ops` reduces whole tensors, whose rows without an index in any replica are
 /// then left out. Called outside of the replicas by every worker, with the same leaves.

@@ -96,7 +96,8 @@ template <Structure T>
   return all;
 }
 
-/// Throws   as check_operation; Error{invalid_argument} for a sum, unless all elements are zero: what is the same on
+/// Throws   as check_operation, and Error{not_supported} where IndexedSlices are not summed or averaged;
+///          Error{invalid_argument} for a sum, unless all elements are zero: what is the same on
 ///          each of several replicas has no sum over them.
 CHORUS_API void check_same_everywhere(ReduceOp op, const LeafRefs& leaves, int replicas);
 

@@ -58,6 +58,7 @@ struct RestoreOptions {
 /// A variable has one value there: of one that is synchronised on read what its aggregation makes of the components.
 /// What the folder holds is in docs/strategies.md.
 ///
+/// Memory   the strategy outlives the checkpoint.
 /// Order    made alike by all workers: the same names in the same order; save and restore are called by all of them,
 ///          not in a replica, inside or outside of the strategy's scope.
 class CHORUS_API Checkpoint {

@@ -41,7 +41,9 @@ struct CommunicationOptions {
   /// end of a run and, where a strategy is given it, in its constructor; zero: CHORUS_TIMEOUT decides.
   std::chrono::nanoseconds timeout = {};
   CommunicationImplementation implementation = CommunicationImplementation::automatic;
-  /// The same bits whatever the number of workers and of replicas on each, and on every run.
+  /// Sums and averages of float, double and complex numbers of these are rounded once, so that they have the same bits
+  /// whatever the number of workers and of replicas on each; so have integers, the least and the largest always. Those
+  /// of 16-bit numbers and long double have the same bits on every run with the same workers and replicas.
   bool reproducible = false;
   /// A reduction's numbers are rounded when they leave a worker, and the result once more; between, and among the
   /// replicas of a worker, they are what they are. Every replica gets the same bits. Not with `reproducible`, and not

@@ -56,7 +56,8 @@ class CHORUS_API CrossDeviceOps {
   /// The same of memory of GPUs, of which every replica has one of its own, in the order of `stream`. What is not
   /// overridden goes by chorus's collectives on such memory: among the replicas where there is one worker, among the
   /// workers where each has one replica, and else to the first replica of each worker, among these, and back.
-  /// Throws   what these throw; Error{not_supported} for reproducible sums in the last case.
+  /// Throws   what these throw; Error{not_supported} for reproducible sums and averages of floating-point numbers
+  ///          in the last case.
   virtual void all_reduce_on_device(ReplicaGroup& group, int local_replica, ReduceOp op, const DeviceTensorRef& values,
                                     Stream stream, const CommunicationOptions& options);
 

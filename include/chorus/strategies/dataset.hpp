@@ -116,7 +116,9 @@ class Dataset {
   [[nodiscard]] Dataset skip(std::size_t count) const { return with<T, detail::TakeStage<T>>(count, std::nullopt); }
 
   /// Every `number`-th element, from element `index` on. Those between are not made, where that can be: before batch()
-  /// and map() it costs least. Throws   Error{invalid_argument} unless index < number.
+  /// and map() it costs least.
+  ///
+  /// Throws   Error{invalid_argument} unless index < number.
   [[nodiscard]] Dataset shard(std::size_t number, std::size_t index) const {
     require(index < number, "shard: index " + std::to_string(index) + " of " + std::to_string(number) +
                                 ": give one from 0 to number - 1");

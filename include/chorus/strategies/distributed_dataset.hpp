@@ -8,6 +8,7 @@
 #include <chorus/strategies/detail/prefetch.hpp>
 #include <chorus/strategies/detail/row_shape.hpp>
 #include <chorus/strategies/detail/step_agreement.hpp>
+#include <chorus/strategies/detail/text_of.hpp>
 #include <chorus/strategies/input_options.hpp>
 #include <chorus/strategies/values.hpp>
 

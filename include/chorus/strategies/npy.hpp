@@ -43,9 +43,10 @@ CHORUS_API std::unique_ptr<std::ostream> create_binary(const std::string& file);
 }  // namespace detail
 
 /// The array in a NumPy file: a Tensor, a std::vector where Rank is 1, a number where it is 0. NumPy's booleans are
-/// read as std::uint8_t, and its two-byte voids ('V2') as bfloat16_t, as which they are saved. Shapes   the file holds
-/// elements of type T in `Rank` dimensions, in either order of storage. Throws   Error{invalid_argument}, which names
-/// the file and what it holds, where it does not, or cannot be read.
+/// read as std::uint8_t, and its two-byte voids ('V2') as bfloat16_t, as which they are saved.
+///
+/// Shapes   the file holds elements of type T in `Rank` dimensions, in either order of storage.
+/// Throws   Error{invalid_argument}, which names the file and what it holds, where it does not, or cannot be read.
 template <Number T, int Rank>
 requires(Rank >= 0 && !std::same_as<T, bool>)
     [[nodiscard]] auto read_npy(std::istream& stream, const std::string& name) {
@@ -62,7 +63,9 @@ requires(Rank >= 0 && !std::same_as<T, bool>) [[nodiscard]] auto read_npy(const 
 }
 
 /// Writes `array` as a NumPy file, version 1 of the format, in its own order of storage: what read_npy and numpy.load
-/// read. Throws   Error{invalid_argument}, which names the file, where it cannot be written.
+/// read.
+///
+/// Throws   Error{invalid_argument}, which names the file, where it cannot be written.
 template <Leaf T>
 void write_npy(std::ostream& stream, const T& array, const std::string& name) {
   detail::write_npy(stream, tensor_ref(const_cast<T&>(array)), name);

@@ -26,8 +26,10 @@ class PendingAllReduce;
 ///
 /// Packs move on in `ready` and `wait`; with CHORUS_PROGRESS_THREAD=1 also in between.
 ///
-/// Order    every replica makes one, with the same structure, types and shapes, and waits for it; until then replicas
-///          reduce, gather and merge nothing else. They may be ready with their parts in different orders.
+/// Order    every replica makes one, with the same structure, types and shapes, and waits for it. They may be ready
+///          with their parts in different orders. What they reduce, gather, merge or write meanwhile, each after the
+///          same parts, waits until all of the worker have begun the packs under way: it comes after these on every
+///          worker.
 class CHORUS_API OverlappedAllReduce {
  public:
   /// In a replica. `value` outlives this and keeps its shapes.

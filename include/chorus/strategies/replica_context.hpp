@@ -85,8 +85,8 @@ class CHORUS_API ReplicaContext {
   ///          reduction is done. `synchronize` waits for it.
   /// Result   as that of chorus::allreduce on such memory. `compression` is not
   ///          applied; `ring` and `mpi` are as `automatic`.
-  /// Throws   as above; what the collectives on such memory throw; Error{not_supported} for reproducible sums over
-  ///          several workers of several replicas.
+  /// Throws   as above; what the collectives on such memory throw; Error{not_supported} for reproducible sums and
+  ///          averages of floating-point numbers over several workers of several replicas.
   template <Element T>
   void all_reduce_in_place(ReduceOp op, DeviceSpan<T> values, Stream stream, const CommunicationOptions& options = {}) {
     all_reduce_on_device(op, {values.data(), values.size(), data_type_of<T>()}, stream, options);

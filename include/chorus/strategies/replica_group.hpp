@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -43,7 +42,6 @@ class CHORUS_API ReplicaGroup {
   [[nodiscard]] const ReplicaLayout& layout() const noexcept;
   /// Whether all replicas reach each other through the memory of one node (see Communicator::shares_memory).
   [[nodiscard]] bool shares_memory() const noexcept;
-  [[nodiscard]] std::span<const Device> devices() const noexcept;
   /// The communicator of the local replicas, as their number `local_replica` has it. Not where there is one only.
   [[nodiscard]] const Communicator& local(int local_replica) const;
   /// The communicator of the workers, for their first replicas; null where there is one only.
@@ -146,6 +144,21 @@ class CHORUS_API ReplicaGroup {
   void announce(const StrategyCall& call) const;
   /// The same of the next collectives of the local replicas and, by the first one, of the workers.
   void come_to(int local_replica, const StrategyCall& call) const;
+  /// What a replica has begun and not yet sent to the other workers.
+  class CHORUS_API Unsent {
+   public:
+    Unsent() = default;
+    Unsent(const Unsent&) = delete;
+    Unsent& operator=(const Unsent&) = delete;
+    virtual ~Unsent() = default;
+    /// Sends it, when the other local replicas have begun it, too.
+    virtual void send() = 0;
+  };
+  /// `next` is what a replica sends next. What it has begun before, if that is something else, is sent first: so the
+  /// workers send it in the same order, though on each it may be ready at another time. `meet` and `come_to` do this,
+  /// too, with nothing. Called by every replica's thread in `run`; what `next` points to ends after `forget`.
+  void send_next(int local_replica, Unsent* next) const;
+  void forget(int local_replica, const Unsent& ended) const noexcept;
   /// body(), in which every local replica calls the same collectives of `local`. Where they are not the same,
   /// Error{mismatch} tells where the replicas have come to; where some have not come, Error{timeout}.
   template <class Body>

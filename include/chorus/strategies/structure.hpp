@@ -51,28 +51,45 @@ concept Structure = Leaf<T> || detail::is_indexed_slices<std::remove_cv_t<T>> ||
     detail::is_map<std::remove_cv_t<T>> || detail::Aggregate<std::remove_cv_t<T>>;
 
 namespace detail {
-/// True where `T` is a structure down to its leaves.
+/// The types of the members of an aggregate, a std::type_identity of each.
 template <class T>
-consteval bool is_walkable() {
+consteval auto field_types() {
+  using Fields = decltype(with_fields(std::declval<T&>(), [](auto&... members) {
+    return std::tuple<std::type_identity<std::remove_cvref_t<decltype(members)>>...>();
+  }));
+  return Fields();
+}
+
+/// Whether `T` is a structure, and Test<L>::value holds for the type L of each of its leaves, IndexedSlices among them.
+template <template <class> class Test, class T>
+consteval bool every_leaf() {
   if constexpr (Leaf<T> || is_indexed_slices<T>) {
-    return true;
+    return Test<T>::value;
   } else if constexpr (is_tuple<T>) {
     return []<std::size_t... I>(std::index_sequence<I...> /*numbers*/) {
-      return (is_walkable<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
+      return (every_leaf<Test, std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
     }
     (std::make_index_sequence<std::tuple_size_v<T>>());
   } else if constexpr (is_sequence<T>) {
-    return is_walkable<typename T::value_type>();
+    return every_leaf<Test, typename T::value_type>();
   } else if constexpr (is_map<T>) {
-    return is_walkable<typename T::mapped_type>();
+    return every_leaf<Test, typename T::mapped_type>();
   } else if constexpr (Aggregate<T>) {
-    using Members = decltype(with_fields(std::declval<T&>(), [](auto&... members) {
-      return std::bool_constant<(is_walkable<std::remove_cvref_t<decltype(members)>>() && ...)>{};
-    }));
-    return Members::value;
+    return []<class... Fields>(std::tuple<std::type_identity<Fields>...> /*types*/) {
+      return (every_leaf<Test, Fields>() && ...);
+    }(field_types<T>());
   } else {
     return false;
   }
+}
+
+template <class>
+struct Anything : std::true_type {};
+
+/// True where `T` is a structure down to its leaves.
+template <class T>
+consteval bool is_walkable() {
+  return every_leaf<Anything, T>();
 }
 }  // namespace detail
 
@@ -204,10 +221,9 @@ consteval bool may_differ() {
     }
     (std::make_index_sequence<std::tuple_size_v<T>>());
   } else if constexpr (Aggregate<T>) {
-    using Members = decltype(with_fields(std::declval<T&>(), [](auto&... members) {
-      return std::bool_constant<(may_differ<std::remove_cvref_t<decltype(members)>>() || ...)>{};
-    }));
-    return Members::value;
+    return []<class... Fields>(std::tuple<std::type_identity<Fields>...> /*types*/) {
+      return (may_differ<Fields>() || ...);
+    }(field_types<T>());
   } else {
     return is_sequence<T> || is_map<T>;
   }

@@ -30,6 +30,7 @@ namespace chorus {
 /// own (CentralStorageStrategy: all of a worker have one), which is what it reads and writes. Copies of a Variable are
 /// the same variable.
 ///
+/// Memory   the strategy outlives the variable and its copies.
 /// Order    made by all workers in the same order, in the cross-replica context or by every replica.
 template <Leaf T>
 class Variable {

@@ -26,6 +26,10 @@ enum class VariableAggregation : std::uint8_t {
   only_first_replica  ///< what replica 0 writes
 };
 
+/// Their names as they are spelled in the source, for messages and checkpoints.
+[[nodiscard]] CHORUS_API const char* name(VariableSynchronization synchronization) noexcept;
+[[nodiscard]] CHORUS_API const char* name(VariableAggregation aggregation) noexcept;
+
 /// The operation of an aggregation.
 /// Throws   Error{invalid_argument} for none and only_first_replica, which have none.
 [[nodiscard]] CHORUS_API ReduceOp reduce_op_of(VariableAggregation aggregation);

@@ -5,6 +5,7 @@
 #include <chorus/strategies/one_device_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -160,6 +161,21 @@ TEST(Context, Case14_AThreadBeginsInTheDefaultState) {
     const ContextGuard guard(snapshot.context());
     EXPECT_EQ(&get_strategy(), &strategy);
     EXPECT_TRUE(in_cross_replica_context());
+  }).join();
+}
+
+TEST(Context, ASnapshotOfAMergeFunctionIsOfUseAfterItsRun) {
+  MirroredStrategy strategy = mirrored(2);
+  std::unique_ptr<ContextSnapshot> snapshot;
+  strategy.run({.communication = {.timeout = std::chrono::seconds(60)}}, [&] {
+    get_replica_context()->merge_call([&](Strategy&) { snapshot = std::make_unique<ContextSnapshot>(); });
+  });
+  EXPECT_EQ(snapshot->context().options, nullptr) << "they ended with the run";
+  std::thread([&] {
+    const ContextGuard guard(snapshot->context());
+    EXPECT_TRUE(in_cross_replica_context());
+    EXPECT_EQ(strategy.extended().communication_options(), CommunicationOptions{});
+    EXPECT_EQ(strategy.reduce(ReduceOp::sum, strategy.run([] { return 1; })), 2);
   }).join();
 }
 

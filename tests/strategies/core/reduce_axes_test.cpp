@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over axes: of every type, over every dimension, and how exact they are.
+#include "core/counting.hpp"
 #include "core/replicas.hpp"
 
 #include <chorus/float16.hpp>
@@ -14,7 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <random>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -193,6 +197,15 @@ TEST(ReduceAxes, ComplexNumbersByTheirParts) {
   EXPECT_THAT(strategy.reduce(ReduceOp::average, values, 0), ElementsAre(Complex(3, 4), Complex(5, 6)));
   EXPECT_THAT(strategy.reduce(ReduceOp::sum, values, 1), ElementsAre(Complex(8, 12), Complex(24, 28)));
   EXPECT_EQ(strategy.reduce(ReduceOp::average, values, {0, 1}), Complex(4, 5));
+}
+
+TEST(ReduceAxes, OnlyWhereItMattersHowManyElementsThereAreTheyAreCounted) {
+  for (const auto& [op, expected] : {std::pair(ReduceOp::sum, 1), {ReduceOp::average, 2}, {ReduceOp::min, 2}}) {
+    int reductions = 0;
+    MirroredStrategy strategy = mirrored(2, std::make_unique<Counting>(reductions));
+    std::ignore = strategy.reduce(op, strategy.run([] { return std::vector<float>{1, 2}; }), 0);
+    EXPECT_EQ(reductions, expected) << name(op);
+  }
 }
 
 TEST(ReduceAxes, WholeNumbersAndLongDouble) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <ranges>
 #include <set>
@@ -46,6 +47,10 @@ TEST(Dataset, RangesCountUpAndDown) {
   EXPECT_THAT(collect(range(5, 0, -2)), ElementsAre(5, 3, 1));
   EXPECT_THAT(collect(range(5, 5)), ElementsAre());
   EXPECT_THAT(collect(range(5, 6, -1)), ElementsAre());
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(collect(range(least, most, most)), ElementsAre(least, -1, most - 1));
+  EXPECT_THAT(collect(range(most, least, least)), ElementsAre(most, -1));
   EXPECT_THAT(test::rejection([] { static_cast<void>(range(0, 1, 0)); }), HasSubstr("step is 0"));
 }
 

@@ -159,6 +159,12 @@ TEST(DistributedDataset, HintsAreWhereDataAreDivided) {
   EXPECT_THAT(epochs[1].steps, ElementsAre(Step{{1, 3}}, Step{{5, 7}}));
   EXPECT_THAT(rejection([&] { epochs_of(range(1).shard(ShardHint{}).batch(4), 2, 1, hint); }),
               HasSubstr("worker 1 could not read"));
+  const auto endless = range(1).shard(ShardHint{}).repeat().batch(4);
+  const std::vector<std::string> told = test::on_workers(2, 1, [&](const ReplicaLayout& layout, const auto& comm) {
+    auto iterator = Numbered(endless, layout, comm, hint).iterate();
+    return rejection([&] { static_cast<void>(iterator.next()); });
+  });
+  EXPECT_THAT(told, ElementsAre(HasSubstr("worker 1 could not read"), HasSubstr("nothing is left for shard 1 of 2")));
   for (const auto& epoch :
        epochs_of(range(4).shard(ShardHint{}).batch(4), 2, 1, {.shard_policy = AutoShardPolicy::off})) {
     EXPECT_THAT(epoch.steps, ElementsAre(Step{{0, 1}}, Step{{2, 3}}));

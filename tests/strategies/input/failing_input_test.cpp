@@ -67,6 +67,16 @@ TEST(FailingInput, AFunctionThatCannotMakeItsDataset) {
   expect_all_throw(make, 0, "worker 1 could not make its dataset");
 }
 
+TEST(FailingInput, TextsAreToldToTheirEnd) {
+  const auto make = [](const InputContext& context) {
+    if (context.input_pipeline_id != 0) throw std::runtime_error(std::string(1000, 'x') + "the end");
+    return range(20).batch(2);
+  };
+  const std::string told = outcomes(make)[0].text;
+  EXPECT_THAT(told, HasSubstr("xthe end; worker 2 could not make its dataset: x"));
+  EXPECT_THAT(told, testing::EndsWith("xthe end [invalid_argument]"));
+}
+
 TEST(FailingInput, AStepThatFailsWhereAllKnowTheNumberOfSteps) {
   for (const std::size_t buffer : {0, 2}) {
     const auto make = [](const InputContext& context) {

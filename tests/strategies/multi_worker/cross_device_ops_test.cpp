@@ -248,14 +248,21 @@ TEST_P(MultiWorkerOps, WhatComesFromThemIsRight) {
 
 TEST_P(MultiWorkerOps, Case206_ReproducibleSumsHaveTheBitsOfEveryOtherWay) {
   MultiWorkerMirroredStrategy several = strategy({.reproducible = true});
+  MirroredStrategy alone = mirrored(replicas(), nullptr, {.reproducible = true});
+  const auto expect_equal = [&](const auto& number) {
+    const auto expected = alone.reduce(ReduceOp::sum, alone.run([&] { return number(id()); }));
+    EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([&] { return number(id()); })), expected);
+    const auto inside = several.run([&] { return get_replica_context()->all_reduce(ReduceOp::sum, number(id())); });
+    EXPECT_THAT(inside.values(), Each(expected));
+  };
   const auto number = [](int replica) {
     return std::ldexp(1.0F / static_cast<float>(3 + replica), 17 * (replica % 3));
   };
-  MirroredStrategy alone = mirrored(replicas(), nullptr, {.reproducible = true});
-  const float expected = alone.reduce(ReduceOp::sum, alone.run([&] { return number(id()); }));
-  EXPECT_EQ(several.reduce(ReduceOp::sum, several.run([&] { return number(id()); })), expected);
-  const auto inside = several.run([&] { return get_replica_context()->all_reduce(ReduceOp::sum, number(id())); });
-  EXPECT_THAT(inside.values(), Each(expected));
+  expect_equal(number);
+  const std::vector cancelling{1.0, 1e20, -1e20};
+  const auto part = [&](int replica) { return cancelling[static_cast<std::size_t>(replica) % cancelling.size()]; };
+  expect_equal([&](int replica) { return std::complex<float>(std::complex(part(replica), -part(replica + 1))); });
+  expect_equal([&](int replica) { return std::complex(part(replica), part(replica + 2)); });
 }
 
 TEST_P(MultiWorkerOps, AReplicaThatThrowsEndsTheReductionOfAll) {

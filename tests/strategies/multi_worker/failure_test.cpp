@@ -63,6 +63,20 @@ TEST_P(MultiWorker, WhatOneWorkerRefusesIsToldToTheOthers) {
   expect_told([&] { std::ignore = several.extended().batch_reduce_to(ReduceOp::sum, std::vector{values}); });
 }
 
+TEST_P(MultiWorker, AnExceptionWithoutATextIsToldAsOne) {
+  if (job_size() == 1) GTEST_SKIP() << "needs two workers";
+  MultiWorkerMirroredStrategy several = strategy();
+  const bool throws = job_rank() == job_size() - 1;
+  const std::string text = thrown_text([&] {
+    several.run([&] {
+      if (throws) throw std::runtime_error("");
+      std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, 1);
+    });
+  });
+  EXPECT_THAT(text, HasSubstr(throws ? "" : "threw: an exception without a text"));
+  expect_works(several);
+}
+
 /// Expects `call(whether it is to be wrong)` to throw on every worker what the last one refuses, `text`, and the
 /// strategy to work then.
 template <class Call>

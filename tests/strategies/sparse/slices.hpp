@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/counting.hpp"
 #include "core/replicas.hpp"
 
 #include <chorus/strategies/indexed_slices.hpp>
@@ -81,22 +82,5 @@ void expect_same(const IndexedSlices<T>& found, const IndexedSlices<T>& expected
   EXPECT_EQ(found.dense_shape, expected.dense_shape);
   EXPECT_TRUE(found.values == expected.values);
 }
-
-/// Counts how often whole tensors are reduced, and does it.
-class Counting final : public CrossDeviceOps {
- public:
-  explicit Counting(int& calls) : calls_(calls) {}
-
- protected:
-  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
-                                   const CommunicationOptions& options) override {
-    ++calls_;
-    ops_.batch_reduce(group, op, values, options);
-  }
-
- private:
-  int& calls_;
-  ReductionToOneDevice ops_;
-};
 
 }  // namespace chorus::test

@@ -213,6 +213,8 @@ TEST(Sparse, OtherOperationsAreRefused) {
   for (const ReduceOp op : {ReduceOp::min, ReduceOp::max, ReduceOp::product}) {
     expect_error(ErrorCode::not_supported, "reduce to_dense(slices)",
                  [&] { std::ignore = strategy.reduce(op, values); });
+    expect_error(ErrorCode::not_supported, "reduce to_dense(slices)",
+                 [&] { std::ignore = strategy.reduce(op, list_slices({1}, {1})); });
     expect_error(ErrorCode::not_supported, "by sum or average only", [&] {
       strategy.run([op](const ListSlices& mine) { std::ignore = get_replica_context()->all_reduce(op, mine); }, values);
     });

@@ -59,7 +59,9 @@ auto nothing_gathered(const T& structure) {
 }
 
 /// What gathers `components`, of the replicas from number `first_replica` on, to `gathered`, their nothing_gathered,
-/// for a call of `function`. Throws   Error{mismatch} where their structures differ.
+/// for a call of `function`.
+///
+/// Throws   Error{mismatch} where their structures differ.
 template <Structure T, class G>
 Gathering gathering_of(const char* function, std::span<T> components, int first_replica, G& gathered) {
   ReplicaLeaves leaves = leaves_of_components(components, first_replica, function);

@@ -10,37 +10,6 @@
 
 namespace chorus::detail {
 
-template <class T>
-consteval auto field_types() {
-  using Fields = decltype(with_fields(std::declval<T&>(), [](auto&... members) {
-    return std::tuple<std::type_identity<std::remove_cvref_t<decltype(members)>>...>();
-  }));
-  return Fields();
-}
-
-/// Whether `T` is a structure, and Test<L>::value holds for the type L of each of its leaves, IndexedSlices among them.
-template <template <class> class Test, class T>
-consteval bool every_leaf() {
-  if constexpr (Leaf<T> || is_indexed_slices<T>) {
-    return Test<T>::value;
-  } else if constexpr (is_tuple<T>) {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (every_leaf<Test, std::tuple_element_t<I, T>>() && ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (is_sequence<T>) {
-    return every_leaf<Test, typename T::value_type>();
-  } else if constexpr (is_map<T>) {
-    return every_leaf<Test, typename T::mapped_type>();
-  } else if constexpr (Aggregate<T>) {
-    return []<class... Fields>(std::tuple<std::type_identity<Fields>...>) {
-      return (every_leaf<Test, Fields>() && ...);
-    }(field_types<T>());
-  } else {
-    return false;
-  }
-}
-
 /// Whether an aggregate is `T` or a part of it.
 template <class T>
 consteval bool has_aggregate() {

@@ -33,7 +33,9 @@ class RangeStage final : public Stage<std::int64_t> {
     explicit Numbers(const RangeStage& range) : range_(range) {}
     std::optional<std::int64_t> next() override {
       if (at_ == range_.count_) return std::nullopt;
-      return range_.first_ + range_.step_ * static_cast<std::int64_t>(at_++);
+      // Unsigned, as the distance from the first number need not fit into a signed one.
+      const std::uint64_t distance = static_cast<std::uint64_t>(range_.step_) * at_++;
+      return static_cast<std::int64_t>(static_cast<std::uint64_t>(range_.first_) + distance);
     }
     std::size_t skip(std::size_t count) override {
       const std::size_t skipped = std::min(count, range_.count_ - at_);

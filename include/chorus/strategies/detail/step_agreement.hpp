@@ -60,8 +60,6 @@ struct LocalCounts {
 CHORUS_API void agree_on_start(const InputWorkers& workers, const std::exception_ptr& failure);
 /// Throws   Error{wrong_context} in a replica: one call takes the batches of all of them.
 CHORUS_API void check_takes_steps(const char* function);
-/// The text of an exception; that of none is empty.
-[[nodiscard]] CHORUS_API std::string text_of(const std::exception_ptr& failure);
 
 /// The workers' agreement on the steps of one epoch: whether there is another one, and how many rows it has. One small
 /// allreduce a step; none where the workers find at the first step that all know the same.
