@@ -52,6 +52,7 @@ std::string CommunicatorState::ranks_in_world() const {
   bool all_alike = true;
   for (int rank = 0; rank < size(); ++rank) {
     const int in_world = peers_->world_rank(rank);
+    if (in_world == no_rank) return {};  // of another job
     all_alike = all_alike && in_world == rank;
     if (static_cast<std::size_t>(rank) < most_named) text += fmt::format("{}{}", rank == 0 ? "" : ", ", in_world);
   }

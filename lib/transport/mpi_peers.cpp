@@ -231,9 +231,10 @@ std::string MpiPeers::describe(int rank) const {
   if (records_.empty()) return "not heard of yet";
   const PeerRecord& record = records_[static_cast<std::size_t>(rank)];
   const int in_world = world_rank(rank);
-  return fmt::format("{}host {}, pid {}, state {}",
-                     in_world == rank ? "" : fmt::format("rank {} of MPI_COMM_WORLD, ", in_world), record.host.data(),
-                     record.process.pid, state_of(record.process));
+  return fmt::format(
+      "{}host {}, pid {}, state {}",
+      in_world == rank || in_world == no_rank ? "" : fmt::format("rank {} of MPI_COMM_WORLD, ", in_world),
+      record.host.data(), record.process.pid, state_of(record.process));
 }
 
 int MpiPeers::world_rank(int rank) const {

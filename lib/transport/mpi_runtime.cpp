@@ -97,7 +97,8 @@ MpiChannel::Number agreed(Task<MpiChannel::Number> task) {
 
 }  // namespace
 
-MpiChannel::MpiChannel(MPI_Comm comm, Name name) : name_(name) {
+MpiChannel::MpiChannel(MPI_Comm comm, Name name) : name_(name), world_rank_(Environment::world_rank()) {
+  check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_group(comm, &group_), "MPI_Comm_group");
   check_mpi(MPI_Comm_create(comm, group_, &comm_), "MPI_Comm_create");  // unlike MPI_Comm_dup copies no attributes
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -123,6 +124,8 @@ std::vector<int> MpiChannel::ranks_of(MPI_Group group) const {
 }
 
 int MpiChannel::world_rank(int rank) const {
+  if (rank == rank_) return world_rank_;
+  if (!MpiRuntime::may_be_called_here()) return no_rank;
   const Group world(MPI_COMM_WORLD);
   int there = MPI_UNDEFINED;
   check_mpi(MPI_Group_translate_ranks(group_, 1, &rank, world.get(), &there), "MPI_Group_translate_ranks");

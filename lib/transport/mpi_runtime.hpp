@@ -47,7 +47,8 @@ class MpiChannel {
   [[nodiscard]] Name name() const noexcept { return name_; }
   /// The ranks on this channel of the members of `group`; empty where some are not on it.
   [[nodiscard]] std::vector<int> ranks_of(MPI_Group group) const;
-  /// The number in MPI_COMM_WORLD of a rank on this channel; -1 where it is of another job.
+  /// The number in MPI_COMM_WORLD of a rank on this channel; no_rank where it is of another job, and of other ranks
+  /// than this one where MPI may not be called.
   [[nodiscard]] int world_rank(int rank) const;
 
   /// Gives the highest of what all ranks of a group give.
@@ -75,7 +76,9 @@ class MpiChannel {
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Group group_ = MPI_GROUP_NULL;
   Name name_;
-  int numbers_ = 0;  // how many the tags allow
+  int rank_ = 0;        // of this process
+  int world_rank_ = 0;  // the same
+  int numbers_ = 0;     // how many the tags allow
   std::mutex mutex_;
   Number unused_from_ = 0;  // no number from here on is used,
   std::set<Number> gaps_;   // nor are these below
