@@ -9,10 +9,12 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <thread>
 
 namespace chorus {
 namespace {
@@ -26,12 +28,17 @@ void refuse_level() {
                           Environment::world_rank()));
 }
 
+/// Says why first.
+void abort_job(const std::string& why) {
+  fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD: {}\n", Environment::world_rank(), why);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // launchers lose what comes at the last moment
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 /// For an exception that nobody catches. The words of the system and of MPI about a process that aborts are many.
 void end_job() {
   const auto end = [](const char* what) {
-    fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD: an exception that nobody catches ends the job: {}\n",
-               Environment::world_rank(), what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort_job(fmt::format("an exception that nobody catches ends the job: {}", what));
   };
   if (MpiRuntime::runs() && std::current_exception()) {
     try {
@@ -79,12 +86,10 @@ Environment::~Environment() {
   MPI_Finalized(&finalized);
   if (!owns_mpi_ || finalized != 0) return;
   if (std::uncaught_exceptions() > 0) {  // MPI_Finalize would wait for ranks that wait for this one
-    fmt::print(
-        stderr,
-        "chorus: rank {} of MPI_COMM_WORLD: an exception leaves the scope of chorus::Environment, which ends the "
-        "job; catch it inside that scope to go on{}{}\n",
-        world_rank(), last_error().empty() ? "" : "; the last error of chorus: ", last_error());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort_job(fmt::format(
+        "an exception leaves the scope of chorus::Environment, which ends the job; catch it inside that scope to go "
+        "on{}{}",
+        last_error().empty() ? "" : "; the last error of chorus: ", last_error()));
   }
   if (const std::string missing = MpiRuntime::missing_at_the_end(); !missing.empty()) {
     fmt::print(stderr, "chorus: rank {} of MPI_COMM_WORLD ends without MPI_Finalize, which would wait for {}\n",

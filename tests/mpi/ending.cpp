@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   if (how == "own_handler") {
     std::set_terminate([] {
       std::fputs("the program's own handler\n", stderr);
+      std::this_thread::sleep_for(100ms);  // launchers lose what comes at the last moment
       std::_Exit(3);
     });
   }
