@@ -13,7 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,8 +58,8 @@ class LentData : public testing::TestWithParam<Row> {
     memory.publish_failure(static_cast<int>(ErrorCode::timeout), "it has waited too long");
     lending.cancel(std::make_exception_ptr(Error(ErrorCode::timeout, "it has waited too long")));
     const Arguments changed = lent.arguments();
-    std::memset(const_cast<std::byte*>(changed.in), 0x77, prepared.in_count(lender) * sizeof(int));
-    std::memset(changed.out, 0x77, prepared.out_count(lender) * sizeof(int));
+    std::fill_n(const_cast<std::byte*>(changed.in), prepared.in_count(lender) * sizeof(int), std::byte{0x77});
+    std::fill_n(changed.out, prepared.out_count(lender) * sizeof(int), std::byte{0x77});
     drive(reading);
     if (!reading.done()) return;  // it waits, and will hear of it
     try {
