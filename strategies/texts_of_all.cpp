@@ -6,7 +6,6 @@
 #include <chorus/block_layout.hpp>
 #include <chorus/communicator.hpp>
 
-#include <array>
 #include <cstddef>
 #include <numeric>
 
@@ -15,7 +14,7 @@ namespace chorus::detail {
 std::vector<std::string> texts_of_all(const Communicator& comm, const std::string& own,
                                       const CollectiveOptions& options) {
   std::vector<std::size_t> lengths(static_cast<std::size_t>(comm.size()));
-  allgather(comm, std::array{own.size()}, lengths, options);
+  allgather(comm, own.size(), lengths, options);
   std::vector<char> text(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
   if (!text.empty()) allgatherv(comm, own, text, lengths, options);
   std::vector<std::string> all;

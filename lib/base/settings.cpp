@@ -129,10 +129,6 @@ void check_file(Settings& /*settings*/, std::string_view variable, std::string_v
   if (value.empty()) reject(variable, value, "expected the file of a library");
 }
 
-void set_disable(Settings& settings, std::string_view variable, std::string_view value) {
-  settings.disabled = parse_switch(variable, value);
-}
-
 constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_TIMEOUT", [](Settings& s, auto variable, auto value) { s.timeout = parse_seconds(variable, value); }},
     {"CHORUS_STALL_WARNING",
@@ -153,7 +149,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_REPRODUCIBLE",
      [](Settings& s, auto variable, auto value) { s.reproducible = parse_switch(variable, value); }},
     {"CHORUS_LOG", set_log},
-    {"CHORUS_DISABLE", set_disable},
+    {"CHORUS_DISABLE", [](Settings& s, auto variable, auto value) { s.disabled = parse_switch(variable, value); }},
     {"CHORUS_PROGRESS_THREAD", check_switch},
     {"CHORUS_REPORT", check_switch},
     {"CHORUS_CUDA_LIBRARY", check_file},
