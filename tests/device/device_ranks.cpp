@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/device_ranks.hpp"
 
-#include "device/double/double.hpp"
+#include "device/device_world.hpp"
 
 #include <chorus/chorus.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstring>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <thread>
 
 namespace chorus::test {
 namespace {
 
+int device_count() {
+  int count = 0;
+  check(cuDeviceGetCount(&count));
+  return count;
+}
+
 void run_rank(const Communicator& comm, Devices devices, const std::function<void(const Communicator&)>& body) {
-  set_label("rank " + std::to_string(comm.rank()));
+  enter_world(comm.rank());
   CUdevice device = 0;
-  check(cuDeviceGet(&device, devices == Devices::own ? comm.rank() : 0));
+  check(cuDeviceGet(&device, devices == Devices::own ? comm.rank() % device_count() : 0));
   CUcontext context = nullptr;
   check(cuDevicePrimaryCtxRetain(&context, device));
   check(cuCtxSetCurrent(context));
@@ -28,11 +29,13 @@ void run_rank(const Communicator& comm, Devices devices, const std::function<voi
 
 }  // namespace
 
+bool nccl_connects(int ranks) {
+  begin_world();
+  return ranks <= device_count();
+}
+
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body) {
-  clear();
-  check(cuInit(0));
-  set_delay(std::chrono::microseconds(20));
-  set_slow_launch(true);  // as NCCL's own threads put calls into streams
+  begin_world();
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
   {
     std::vector<Communicator> communicators = thread_communicators(ranks);
@@ -52,69 +55,7 @@ void on_device_ranks(int ranks, Devices devices, const std::function<void(const 
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
-  for (const std::string& fault : faults()) ADD_FAILURE() << fault;
-  Leaks left = leaks();
-  left.retained_contexts = left.modules = 0;  // which stay as long as the process
-  EXPECT_EQ(left, Leaks());
-}
-
-DeviceBuffers::DeviceBuffers(const PreparedCall& prepared, int rank)
-    : prepared_(prepared),
-      rank_(rank),
-      host_(prepared, rank),
-      arguments_(host_.arguments()),
-      in_(std::span(arguments_.in,
-                    prepared.placement().in_place ? 0 : prepared.in_count(rank) * size_of(prepared.call().type))),
-      out_(std::span<const std::byte>(arguments_.out, host_.out().size() * (arguments_.out != nullptr ? 1 : 0))) {}
-
-detail::Buffers DeviceBuffers::of(const Stream& stream) const {
-  const Call& call = prepared_.call();
-  detail::Buffers buffers{.in = in_.data(),
-                          .out = out_.data(),
-                          .in_count = prepared_.in_count(rank_),
-                          .out_count = prepared_.out_count(rank_),
-                          .type = call.type,
-                          .element_bytes = size_of(call.type),
-                          .stream = &stream};
-  if (!prepared_.placement().in_place) return buffers;
-  buffers.in = buffers.out;
-  buffers.in_count = buffers.out_count = out_.content().size() / size_of(call.type);
-  return buffers;
-}
-
-void DeviceBuffers::check() {
-  const std::span<const std::byte> result = out_.content();
-  if (!result.empty()) std::memcpy(arguments_.out, result.data(), result.size());
-  const std::span<const std::byte> input = in_.content();
-  if (!input.empty() && std::memcmp(arguments_.in, input.data(), input.size()) != 0) {
-    throw std::runtime_error("the input has changed on rank " + std::to_string(rank_) + " of " + prepared_.describe());
-  }
-  host_.check();
-}
-
-void call_door(const Communicator& comm, const Call& call, const detail::Buffers& buffers,
-               const CollectiveOptions& options) {
-  const detail::Operation operation{.op = call.op, .owner = nullptr};
-  switch (call.collective) {
-    case Collective::bcast:
-      return detail::bcast(comm, buffers, call.root, options);
-    case Collective::reduce:
-      return detail::reduce(comm, buffers, operation, call.root, options);
-    case Collective::allreduce:
-      return detail::allreduce(comm, buffers, operation, options);
-    case Collective::allgather:
-      return detail::allgather(comm, buffers, options);
-    case Collective::reduce_scatter_block:
-      return detail::reduce_scatter_block(comm, buffers, operation, options);
-    case Collective::alltoall:
-      return detail::alltoall(comm, buffers, options);
-    case Collective::gather:
-      return detail::gather(comm, buffers, call.root, options);
-    case Collective::scatter:
-      return detail::scatter(comm, buffers, call.root, options);
-    default:
-      throw std::logic_error("no collective of blocks of equal length");
-  }
+  end_world();
 }
 
 }  // namespace chorus::test

@@ -14,14 +14,17 @@
 #include <span>
 #include <vector>
 
-// Ranks with devices, which the doubles of CUDA and NCCL pretend: threads of this process.
+// Ranks with devices, which are threads of this process.
 namespace chorus::test {
 
-/// Calls `body` with a communicator on each of `ranks` threads, whose device is the rank's own, or the first one of
-/// all. Rethrows what the first rank that throws has thrown; then expects that the doubles have seen no fault, and that
-/// nothing is left of what was made.
+/// Calls `body` with a communicator on each of `ranks` threads, whose device is the rank's own as far as there are
+/// enough, or the first one of all. Rethrows what the first rank that throws has thrown; then expects of the devices
+/// what device_world.hpp says.
 enum class Devices { own, shared };
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body);
+
+/// Whether NCCL connects so many ranks: there is a device for each.
+[[nodiscard]] bool nccl_connects(int ranks);
 
 /// A rank's buffers for a call, in device memory.
 class DeviceBuffers {

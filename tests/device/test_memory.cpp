@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/test_memory.hpp"
 
-#include "device/double/double.hpp"
-
-#include <cstring>
 #include <stdexcept>
 
 namespace chorus::test {
+namespace {
+
+CUdeviceptr address_of(const void* memory) noexcept { return reinterpret_cast<CUdeviceptr>(memory); }
+
+}  // namespace
 
 void check(CUresult result) {
   if (result == CUDA_SUCCESS) return;
@@ -26,16 +28,17 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
 }
 
 DeviceMemory::DeviceMemory(std::span<const std::byte> bytes) : DeviceMemory(bytes.size()) {
-  if (!bytes.empty()) std::memcpy(content().data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) check(cuMemcpy(address_of(data_), address_of(bytes.data()), bytes.size()));
 }
 
 DeviceMemory::~DeviceMemory() {
-  if (data_ != nullptr) cuMemFree(reinterpret_cast<CUdeviceptr>(data_));
+  if (data_ != nullptr) cuMemFree(address_of(data_));
 }
 
-std::span<std::byte> DeviceMemory::content() const {
-  if (data_ == nullptr) return {};
-  return {device_bytes(reinterpret_cast<CUdeviceptr>(data_)), bytes_};
+std::vector<std::byte> DeviceMemory::content() const {
+  std::vector<std::byte> bytes(bytes_);
+  if (bytes_ > 0) check(cuMemcpy(address_of(bytes.data()), address_of(data_), bytes_));
+  return bytes;
 }
 
 }  // namespace chorus::test

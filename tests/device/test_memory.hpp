@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-// Streams and memory of the devices that the double of CUDA pretends.
+// Streams and memory of devices.
 namespace chorus::test {
 
 /// Throws std::runtime_error unless it is success.
@@ -44,8 +44,9 @@ class DeviceMemory {
   [[nodiscard]] DeviceSpan<T> span() const noexcept {
     return {reinterpret_cast<T*>(data_), bytes_ / sizeof(T)};
   }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
   /// What is in it; nothing may be writing there.
-  [[nodiscard]] std::span<std::byte> content() const;
+  [[nodiscard]] std::vector<std::byte> content() const;
 
  private:
   std::size_t bytes_;
@@ -54,8 +55,9 @@ class DeviceMemory {
 /// The elements of device memory.
 template <class T>
 [[nodiscard]] std::vector<T> elements(const DeviceMemory& memory) {
-  const auto* const begin = reinterpret_cast<const T*>(memory.content().data());
-  return {begin, begin + memory.content().size() / sizeof(T)};
+  const std::vector<std::byte> content = memory.content();
+  const auto* const begin = reinterpret_cast<const T*>(content.data());
+  return {begin, begin + content.size() / sizeof(T)};
 }
 template <class T>
 [[nodiscard]] std::span<const std::byte> bytes_of_all(const std::vector<T>& elements) noexcept {

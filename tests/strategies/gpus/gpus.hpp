@@ -38,7 +38,7 @@ inline std::vector<float> copied_before_synchronize() {
   const DeviceMemory from(bytes_of_all(values));
   const DeviceMemory to(bytes_of_all(std::vector<float>(values.size())));
   check(cuMemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(to.data()), reinterpret_cast<CUdeviceptr>(from.data()),
-                          to.content().size(), stream.native()));
+                          to.size(), stream.native()));
   get_replica_context()->synchronize(stream.get());
   return elements<float>(to);
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allreduce through windows of the devices' memory, where the doubles say how devices behave and see what is called.
+#include "device/calls_in_flight.hpp"
+#include "device/device_ranks.hpp"
+#include "device/double/double.hpp"
+#include "device/find_devices.hpp"
+#include "transport/communicator_state.hpp"
+#include "worlds/outcome.hpp"
+
+#include <chorus/chorus.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace chorus::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PretendedWindows : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Every, PretendedWindows, testing::ValuesIn(window_algorithms),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(PretendedWindows, KeepCallsApartWhereADeviceIsSlow) {
+  for (const int slow : {0, 3}) {
+    on_device_ranks(4, Devices::own, [slow](const Communicator& comm) {
+      if (comm.rank() == 0) set_kernel_delay(slow, 5ms);
+      barrier(comm);
+      check_calls_in_flight(comm, GetParam());
+    });
+  }
+}
+
+TEST_P(PretendedWindows, AreNotForGraphs) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(std::vector<float>(10, 1)));
+    const auto call = [&] {
+      return outcome_of(
+          [&] { allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get(), {.algorithm = GetParam()}); });
+    };
+    EXPECT_FALSE(call().code);
+    stream.wait();
+    begin_capture(stream.native(), CaptureMode::relaxed);
+    expect_error(call(), ErrorCode::not_supported, {"captured", "passes through the host"});
+    EXPECT_EQ(end_capture(stream.native()), CUDA_SUCCESS);
+  });
+}
+
+/// Windows as ranks of different processes have them.
+Task<> connect_as_processes(Transport& transport, int device) {
+  set_process(transport.rank() + 1);
+  ConnectedWindows connected = co_await connect_windows(transport, device, {.pid = transport.rank() + 1});
+  EXPECT_TRUE(connected.windows) << connected.why_not;
+  transport.set_devices(chorus::Devices{
+      .accelerator = Accelerator::of(device), .native = nullptr, .windows = std::move(connected.windows), .note = {}});
+}
+
+TEST_P(PretendedWindows, AreOpenedInOtherProcesses) {
+  for (const Devices devices : {Devices::own, Devices::shared}) {
+    on_device_ranks(4, devices, [&](const Communicator& comm) {
+      barrier(comm);
+      comm.state().drive(connect_as_processes(comm.state().transport(), devices == Devices::own ? comm.rank() : 0));
+      check_calls_in_flight(comm, GetParam());
+      barrier(comm);
+      EXPECT_EQ(leaks().opened_memory, 4 * 3);
+    });
+  }
+}
+
+/// The memory and the streams stay, and what is in these goes on.
+TEST_P(PretendedWindows, StayUntilNothingReadsThem) {
+  on_device_ranks(1, Devices::shared, [](const Communicator& /*comm*/) {
+    const int ranks = 3;
+    const TestStream streams[ranks];
+    std::vector<std::unique_ptr<DeviceMemory>> vectors;
+    for (int rank = 0; rank < ranks; ++rank) {
+      vectors.push_back(std::make_unique<DeviceMemory>(bytes_of_all(std::vector<int>(1000, rank + 1))));
+    }
+    set_kernel_delay(0, 20ms);
+    std::vector<std::thread> threads;
+    for (const Communicator& comm : thread_communicators(ranks)) {
+      threads.emplace_back([&, comm]() mutable {
+        allreduce(comm, vectors[static_cast<std::size_t>(comm.rank())]->span<int>(), ReduceOp::sum,
+                  streams[comm.rank()].get(), {.algorithm = GetParam()});
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+    for (const TestStream& stream : streams) stream.wait();
+    for (const auto& vector : vectors) EXPECT_EQ(elements<int>(*vector), std::vector<int>(1000, 6));
+  });
+}
+
+TEST(WindowsChoice, OneShotForShortVectorsTwoShotForLongOnesStagedForTheRest) {
+  on_device_ranks(4, Devices::shared, [](const Communicator& comm) {
+    const TestStream stream;
+    const auto call = [&](const auto& vector, ReduceOp op) {
+      using T = typename std::remove_cvref_t<decltype(vector)>::value_type;
+      const DeviceMemory memory(bytes_of_all(vector));
+      barrier(comm);
+      const std::size_t kernels = calls("cuLaunchKernel").size(), copies = calls("cuMemcpyDtoDAsync").size();
+      barrier(comm);
+      allreduce(comm, memory.span<T>(), op, stream.get());
+      synchronize(comm, stream.get());
+      barrier(comm);
+      return std::pair(calls("cuLaunchKernel").size() - kernels, calls("cuMemcpyDtoDAsync").size() - copies);
+    };
+    using Counts = std::pair<std::size_t, std::size_t>;
+    EXPECT_EQ(call(std::vector<float>(10, 1), ReduceOp::sum), Counts(4, 4));
+    EXPECT_EQ(call(std::vector<float>(500'000, 1), ReduceOp::sum), Counts(4, 4 + 16));
+    EXPECT_EQ(call(std::vector<int>(10, 1), ReduceOp::bitwise_or), Counts(0, 0));
+    EXPECT_EQ(call(std::vector<int>(10, 1), ReduceOp::average), Counts(0, 0));
+  });
+}
+
+}  // namespace
+}  // namespace chorus::test
