@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doubles of CUDA and NCCL cannot show of calls on device memory: graphs, and replicas on the machine's GPUs.
+// What the doubles of CUDA and NCCL cannot show of calls on device memory.
 #include "device/device_ranks.hpp"
 #include "worlds/outcome.hpp"
 
 #include <chorus/chorus.hpp>
-#include <chorus/strategies/mirrored_strategy.hpp>
-#include <chorus/strategies/replica_context.hpp>
 
 #include <gtest/gtest.h>
 
@@ -58,19 +56,6 @@ TEST(Pointers, OfTheOtherMemoryAreRefused) {
                  {"memory of a device", "DeviceSpan"});
     EXPECT_EQ(elements<double>(memory), Numbers(10, 2));
   });
-}
-
-TEST(Replicas, RunOnEveryGpuAndReduceThere) {
-  MirroredStrategy strategy(gpu_devices());
-  const int replicas = strategy.num_replicas_in_sync();
-  const auto sums = strategy.run([] {
-    const TestStream stream;
-    const DeviceMemory memory(bytes_of_all(Numbers(1000, get_replica_context()->replica_id_in_sync_group() + 1.0)));
-    get_replica_context()->all_reduce_in_place(ReduceOp::sum, memory.span<double>(), stream.get());
-    get_replica_context()->synchronize(stream.get());
-    return elements<double>(memory);
-  });
-  for (const Numbers& sum : sums.values()) EXPECT_EQ(sum, Numbers(1000, replicas * (replicas + 1) / 2.0));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ fi
 folder=${1-build-gpu}
 nvidia-smi -L >/dev/null 2>&1 || { echo "tests/gpu/run.sh: nvidia-smi finds no GPU; run it on a machine that has one" >&2; exit 1; }
 
-programs="bench/chorus-bench tools/chorus-info tests/gpu/gpu_test tests/gpu/copy_speed tests/gpu/gpu_guide"
+programs="bench/chorus-bench tools/chorus-info tests/gpu/gpu_test tests/gpu/replicas_test tests/gpu/copy_speed tests/gpu/gpu_guide"
 if ! $built; then
   scripts/install-dependencies
   [ -e "$folder/build.ninja" ] || meson setup "$folder" -Dcuda=enabled -Dnccl=enabled
@@ -58,6 +58,7 @@ try topology launch 2 "$folder/tools/chorus-info" topology
 try copies "$folder/tests/gpu/copy_speed"
 try guide launch "$gpus" "$folder/tests/gpu/gpu_guide"
 try tests "$folder/tests/gpu/gpu_test"
+try replicas "$folder/tests/gpu/replicas_test"
 try nccl launch "$gpus" "$bench" all --memory device --algorithm nccl -c -i 100 -x 3 -m 4:16M
 try nccl-itself launch "$gpus" "$bench" allreduce --memory device --compare nccl -i 400 -m 4:64M
 for ranks in 1 2 4; do
