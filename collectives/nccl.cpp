@@ -47,7 +47,7 @@ Task<> run(Transport& transport, Arguments arguments) {
                 .in_sections = arguments.in_sections,
                 .out_sections = arguments.out_sections},
                factor_of(arguments), arguments.stream);
-  co_await DeviceNative::Queued(native);
+  co_return;
 }
 
 }  // namespace

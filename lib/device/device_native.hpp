@@ -16,11 +16,12 @@ namespace chorus {
 /// streams, and the host does not wait for other ranks.
 class DeviceNative {
  public:
-  /// Awaited, it goes on when the call that was queued last is in its stream.
-  class [[nodiscard]] Queued final : public PolledEvent {
+  /// Awaited, it goes on when the ranks are connected.
+  class [[nodiscard]] Connected final : public PolledEvent {
    public:
-    explicit Queued(DeviceNative& native, Where where = Where::here()) noexcept : PolledEvent(where), native_(native) {}
-    [[nodiscard]] std::string what() const override { return "waiting inside NCCL"; }
+    explicit Connected(DeviceNative& native, Where where = Where::here()) noexcept
+        : PolledEvent(where), native_(native) {}
+    [[nodiscard]] std::string what() const override { return "connecting the ranks by NCCL"; }
 
    private:
     bool ready() override { return native_.is_ready(); }
@@ -35,21 +36,20 @@ class DeviceNative {
 
   /// True where the vendor can carry out `call`.
   [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
-  /// Puts it into `stream`; to be followed by Queued. `factor`: an element that those of a sum are multiplied by
-  /// before, or null.
+  /// Puts it into `stream`. `factor`: an element that those of a sum are multiplied by before, or null. The first calls
+  /// of a kind and length may wait inside the vendor's library until all ranks have come.
   virtual void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) = 0;
-  /// True where nothing is left to be done by the host. Throws Error{transport} where the vendor has failed, maybe in a
-  /// call that is in its stream.
+  /// True where the ranks are connected. Throws Error{transport} where the vendor has failed, maybe in a call that is
+  /// in its stream.
   [[nodiscard]] virtual bool is_ready() = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
   /// From here on a thread of the process ends what is under way where a call is not over after `limit` in its stream,
-  /// or NCCL has failed: for those who wait for the stream by themselves. The next call then throws Error{timeout} or
-  /// Error{transport}.
+  /// or on its way there, or NCCL has failed: for those who wait for the stream by themselves. The next call then
+  /// throws Error{timeout} or Error{transport}, and so does one that was on its way.
   virtual void watch(std::chrono::nanoseconds limit) = 0;
   /// That of the ranks that give the same color, in the order of `key`; one that is never used where this rank gives no
-  /// color. Every rank calls; to be followed by Queued of this one, until when the new one stays, and then of the new
-  /// one where it is used.
+  /// color. Every rank calls; to be followed by Connected of the new one, until when this one is not used.
   [[nodiscard]] virtual std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) = 0;
 };
 

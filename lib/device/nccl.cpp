@@ -25,6 +25,8 @@ Nccl load() {
   library.find(nccl.get_unique_id, "ncclGetUniqueId");
   library.find(nccl.comm_init_rank_config, "ncclCommInitRankConfig");
   library.find(nccl.comm_split, "ncclCommSplit");
+  library.find(nccl.comm_user_rank, "ncclCommUserRank");
+  library.find(nccl.comm_count, "ncclCommCount");
   library.find(nccl.comm_destroy, "ncclCommDestroy");
   library.find(nccl.comm_abort, "ncclCommAbort");
   library.find(nccl.comm_get_async_error, "ncclCommGetAsyncError");
@@ -47,7 +49,7 @@ Nccl load() {
 }  // namespace
 
 void Nccl::check(ncclResult_t result, ncclComm_t comm) const {
-  if (result == ncclSuccess || result == ncclInProgress) return;
+  if (result == ncclSuccess) return;
   const char* const last = get_last_error(comm);
   throw Error(ErrorCode::transport,
               fmt::format("NCCL: {}{}{}; NCCL_DEBUG=WARN makes it say more", get_error_string(result),

@@ -5,6 +5,7 @@
 #include "device/calls_in_streams.hpp"
 #include "device/cuda.hpp"
 #include "device/nccl.hpp"
+#include "device/nccl_connection.hpp"
 #include "device/nccl_types.hpp"
 #include "device/sections_of.hpp"
 #include "device/stream_scratch.hpp"
@@ -17,8 +18,8 @@
 #include <chorus/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,21 +29,22 @@
 namespace chorus {
 namespace {
 
-/// One communicator of NCCL; what is handed to it returns at once.
+/// Whose calls return when they are in their streams.
+ncclConfig_t waiting() {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  return config;
+}
+
+/// One communicator of NCCL.
 class NcclNative final : public DeviceNative, private Watched {
  public:
-  NcclNative(CUcontext context, int rank, int ranks) noexcept : context_(context), rank_(rank), ranks_(ranks) {}
+  /// Begins to connect the ranks, all of which call with a `make` of the same kind.
+  NcclNative(CUcontext context, const NcclConnection::Make& make)
+      : context_(context), connection_(std::in_place, context, make) {}
   ~NcclNative() override {
     if (limit_.count() > 0) end_watch();
-    if (!connected_) abandon();
     if (comm_ != nullptr) nccl_.comm_destroy(comm_);
-  }
-
-  /// Begins to connect the ranks, all of which know `id`.
-  void begin(const ncclUniqueId& id) {
-    const CurrentContext current(context_);
-    ncclConfig_t config = at_once();
-    check(nccl_.comm_init_rank_config(&comm_, ranks_, id, rank_, &config));
   }
 
   [[nodiscard]] bool supports(const Call& call) const noexcept override { return nccl_supports(call); }
@@ -59,17 +61,26 @@ class NcclNative final : public DeviceNative, private Watched {
   [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
 
  private:
-  [[nodiscard]] static ncclConfig_t at_once() {
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    return config;
-  }
+  /// While it lives, the calling thread is inside NCCL with a call.
+  class Inside {
+   public:
+    explicit Inside(NcclNative& native) noexcept : native_(native) { native_.inside_since_.store(Clock::now()); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { native_.inside_since_.store({}); }
+
+   private:
+    NcclNative& native_;
+  };
   void end_watch() noexcept;
   void look(Clock::time_point now) noexcept override;
+  void look_at_calls(Clock::time_point now);
+  void look_inside(Clock::time_point now) noexcept;
   void abort() noexcept;
   void check(ncclResult_t result) const { nccl_.check(result, comm_); }
-  /// What NCCL says of its calls under way. Throws what the watch has found.
-  [[nodiscard]] ncclResult_t state();
+  /// Throws where NCCL has failed, or what the watch has found.
+  void check_state();
+  void put(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream);
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream);
   /// To each rank its section, whose lengths may differ.
@@ -79,62 +90,48 @@ class NcclNative final : public DeviceNative, private Watched {
   void reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
   void reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream);
   void move(const Call& call, const Native::Buffers& buffers, CUstream stream);
-  /// NCCL may put a call into its stream some time after it was told to: what comes after it there is kept until then.
-  void follow();
   /// Calls `parts(note)`, whose calls of NCCL are carried out as one: it gives `note` what each of them returns.
   template <class Parts>
   void in_one(const Parts& parts) const;
 
   const Nccl& nccl_ = nccl();
   CUcontext context_;
-  int rank_;
-  int ranks_;
-  std::mutex mutex_;  // of what follows, which the watch uses, too
+  int rank_ = 0;
+  int ranks_ = 0;
+  std::mutex mutex_;                          // of what follows, which the watch uses, too
+  std::optional<NcclConnection> connection_;  // until it is made
   ncclComm_t comm_ = nullptr;
-  bool connected_ = false;
-  std::chrono::nanoseconds limit_{};        // 0: not watched
-  std::function<void()> after_;             // what follows the call in its stream
-  std::optional<ncclRedOp_t> op_;           // of that call, where it was made for it
-  std::unique_ptr<StreamScratch> scratch_;  // of that call
-  std::optional<CallsInStreams::Put> put_;  // that call, where it is watched
+  std::chrono::nanoseconds limit_{};  // 0: not watched
   CallsInStreams calls_;
-  std::optional<Error> found_;  // by the watch, which has aborted the communicator
+  std::optional<Error> found_;                     // by the watch, which has aborted the communicator
+  std::atomic<Clock::time_point> inside_since_{};  // the epoch: no call is inside NCCL
+  std::atomic<bool> aborted_inside_{false};        // by the watch, and not to be used any more
 };
 
-ncclResult_t NcclNative::state() {
+void NcclNative::check_state() {
   if (found_) throw Error(*found_);
   ncclResult_t state = ncclSuccess;
   check(nccl_.comm_get_async_error(comm_, &state));
-  return state;
+  check(state);
 }
 
 bool NcclNative::is_ready() {
   const std::scoped_lock lock(mutex_);
-  const ncclResult_t now = state();
-  check(now);
-  if (now != ncclSuccess) return false;
-  connected_ = true;
-  follow();
+  if (connection_) {
+    if (!connection_->is_over()) return false;
+    comm_ = connection_->take();
+    connection_.reset();
+    if (comm_ == nullptr) return true;  // split off without this rank
+    check(nccl_.comm_user_rank(comm_, &rank_));
+    check(nccl_.comm_count(comm_, &ranks_));
+  }
+  check_state();
   return true;
 }
 
-void NcclNative::follow() {
-  if (!after_ && !scratch_ && !put_ && !op_) return;
-  const CurrentContext current(context_);
-  if (op_) check(nccl_.red_op_destroy(*std::exchange(op_, std::nullopt), comm_));
-  if (after_) std::exchange(after_, nullptr)();
-  scratch_.reset();
-  if (put_) calls_.add(*std::exchange(put_, std::nullopt));
-}
-
 void NcclNative::abort() noexcept {
+  connection_.reset();
   if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
-  after_ = nullptr;
-  put_.reset();
-  op_.reset();
-  if (!scratch_) return;
-  const LastContext current(context_);
-  if (current) scratch_.reset();
 }
 
 void NcclNative::end_watch() noexcept {
@@ -143,21 +140,33 @@ void NcclNative::end_watch() noexcept {
 }
 
 void NcclNative::look(Clock::time_point now) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return look_inside(now);
   if (comm_ == nullptr) return;
   try {
-    const CurrentContext current(context_);
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // so that it disturbs no capture of other threads
-    cuda().check(cuda().thread_exchange_stream_capture_mode(&mode), "leave captures alone");
-    check(state());
-    const std::optional<Call> late = calls_.late(now, limit_);
-    if (!late) return;
-    found_.emplace(ErrorCode::timeout, fmt::format("{} was not over in its stream after {:.3g} s and has been aborted",
-                                                   describe(*late), std::chrono::duration<double>(limit_).count()));
+    look_at_calls(now);
   } catch (const Error& error) {
     found_.emplace(error);
+    abort();
   }
-  abort();
+}
+
+void NcclNative::look_at_calls(Clock::time_point now) {
+  const CurrentContext current(context_);
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // so that it disturbs no capture of other threads
+  cuda().check(cuda().thread_exchange_stream_capture_mode(&mode), "leave captures alone");
+  check_state();
+  const std::optional<Call> late = calls_.late(now, limit_);
+  if (!late) return;
+  throw Error(ErrorCode::timeout, fmt::format("{} was not over in its stream after {:.3g} s and has been aborted",
+                                              describe(*late), std::chrono::duration<double>(limit_).count()));
+}
+
+/// A call that connects ranks waits inside NCCL for those that do not come.
+void NcclNative::look_inside(Clock::time_point now) noexcept {
+  const Clock::time_point since = inside_since_.load();
+  if (since == Clock::time_point() || now - since < limit_) return;
+  if (!aborted_inside_.exchange(true)) nccl_.comm_abort(comm_);  // which stays as it is while the call is inside
 }
 
 template <class Parts>
@@ -165,7 +174,7 @@ void NcclNative::in_one(const Parts& parts) const {
   check(nccl_.group_start());
   ncclResult_t first = ncclSuccess;
   parts([&first](ncclResult_t result) {
-    if (first == ncclSuccess && result != ncclInProgress) first = result;
+    if (first == ncclSuccess) first = result;
   });
   const ncclResult_t all = nccl_.group_end();
   check(first);
@@ -177,10 +186,8 @@ void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUst
   const bool in_place = buffers.in == buffers.out;
   const bool all_change = call.collective == Collective::alltoall || call.collective == Collective::alltoallv;
   const std::byte* in = buffers.in;
-  if (in_place && all_change) {
-    scratch_ = std::make_unique<StreamScratch>(extent_of(sections.in), stream);
-    in = scratch_->filled_from(buffers.in);
-  }
+  std::optional<StreamScratch> copy;
+  if (in_place && all_change) in = copy.emplace(extent_of(sections.in), stream).filled_from(buffers.in);
   const auto address = [](const std::byte* base, const Section& section) { return base + section.offset; };
   in_one([&](const auto& note) {
     for (int step = 0; step < ranks_; ++step) {
@@ -199,11 +206,8 @@ void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUst
 void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) {
   const Section& own = buffers.in_sections[static_cast<std::size_t>(rank_)];
   std::byte* out = buffers.out;
-  if (buffers.in == buffers.out && own.bytes > 0) {  // the result would overwrite what other ranks are still to get
-    scratch_ = std::make_unique<StreamScratch>(own.bytes, stream);
-    out = scratch_->data();
-    after_ = [this, to = buffers.out] { scratch_->copy_to(to); };
-  }
+  std::optional<StreamScratch> result;  // where it would overwrite what other ranks are still to get
+  if (buffers.in == buffers.out && own.bytes > 0) out = result.emplace(own.bytes, stream).data();
   in_one([&](const auto& note) {
     for (int root = 0; root < ranks_; ++root) {
       const Section& section = buffers.in_sections[static_cast<std::size_t>(root)];
@@ -212,6 +216,7 @@ void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffer
                         op, root, comm_, stream));
     }
   });
+  if (result) result->copy_to(buffers.out);
 }
 
 void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op,
@@ -220,8 +225,7 @@ void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& 
   const std::size_t place = in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0;  // where NCCL puts it
   std::byte* const out = buffers.out + place;
   check(nccl_.reduce_scatter(buffers.in, out, call.count, nccl_type(call.type), op, comm_, stream));
-  if (place == 0) return;
-  after_ = [to = buffers.out, out, bytes = call.bytes(), stream] { copy_in_stream(to, out, bytes, stream); };
+  if (place > 0) copy_in_stream(buffers.out, out, call.bytes(), stream);
 }
 
 void NcclNative::reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) {
@@ -250,11 +254,7 @@ void NcclNative::move(const Call& call, const Native::Buffers& buffers, CUstream
   exchange(call, buffers, stream);
 }
 
-void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* opaque) {
-  const CurrentContext current(context_);
-  const std::scoped_lock lock(mutex_);
-  check(state());
-  auto* const stream = static_cast<CUstream>(opaque);
+void NcclNative::put(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream) {
   if (!has_op(call.collective)) {
     move(call, buffers, stream);
   } else if (factor == nullptr) {
@@ -262,7 +262,26 @@ void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const v
   } else {
     reduce_multiplied(call, buffers, factor, stream);
   }
-  if (limit_.count() > 0) put_ = {call, CallsInStreams::Clock::now(), stream};
+}
+
+void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* opaque) {
+  const CurrentContext current(context_);
+  const std::scoped_lock lock(mutex_);
+  check_state();
+  auto* const stream = static_cast<CUstream>(opaque);
+  if (limit_.count() == 0) return put(call, buffers, factor, stream);
+  const CallsInStreams::Clock::time_point now = CallsInStreams::Clock::now();
+  try {
+    const Inside inside(*this);
+    put(call, buffers, factor, stream);
+  } catch (const Error&) {
+    if (!aborted_inside_) throw;
+  }
+  if (!aborted_inside_) return calls_.add({call, now, stream});
+  comm_ = nullptr;
+  found_.emplace(ErrorCode::timeout, fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted",
+                                                 describe(call), std::chrono::duration<double>(limit_).count()));
+  throw Error(*found_);
 }
 
 void NcclNative::reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor,
@@ -270,18 +289,17 @@ void NcclNative::reduce_multiplied(const Call& call, const Native::Buffers& buff
   ncclRedOp_t op{};
   check(nccl_.red_op_create_pre_mul_sum(&op, const_cast<void*>(factor), nccl_type(call.type), ncclScalarHostImmediate,
                                         comm_));
-  op_ = op;
   reduce(call, buffers, op, stream);
+  check(nccl_.red_op_destroy(op, comm_));
 }
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
-  const CurrentContext current(context_);
   const std::scoped_lock lock(mutex_);
-  check(state());
-  auto made = std::make_unique<NcclNative>(context_, 0, 0);
-  ncclConfig_t config = at_once();
-  check(nccl_.comm_split(comm_, color.value_or(NCCL_SPLIT_NOCOLOR), key, &made->comm_, &config));
-  return made;
+  check_state();
+  return std::make_unique<NcclNative>(context_, [&nccl = nccl_, comm = comm_, color, key](ncclComm_t* made) {
+    ncclConfig_t config = waiting();
+    return nccl.comm_split(comm, color.value_or(NCCL_SPLIT_NOCOLOR), key, made, &config);
+  });
 }
 
 }  // namespace
@@ -299,9 +317,12 @@ Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& transport, int devic
     throw Error(ErrorCode::transport, "NCCL gives rank 0 no address to meet at; NCCL_DEBUG=WARN makes it say why");
   }
   std::ranges::copy(text, id.internal);
-  auto native = std::make_unique<NcclNative>(context_of(device), transport.rank(), transport.size());
-  native->begin(id);
-  co_await DeviceNative::Queued(*native);
+  auto native = std::make_unique<NcclNative>(context_of(device),
+                                             [id, rank = transport.rank(), ranks = transport.size()](ncclComm_t* made) {
+                                               ncclConfig_t config = waiting();
+                                               return nccl().comm_init_rank_config(made, ranks, id, rank, &config);
+                                             });
+  co_await DeviceNative::Connected(*native);
   co_return native;
 }
 

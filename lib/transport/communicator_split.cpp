@@ -120,14 +120,8 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
   DeviceNative* const native = transport_->device_native();
   if (native == nullptr) co_return;  // the new communicator finds them when it has to
   std::unique_ptr<DeviceNative> part = native->split(color, key);
-  try {
-    co_await DeviceNative::Queued(*native);
-  } catch (...) {
-    native->abandon();  // it may still write to the new one
-    throw;
-  }
+  co_await DeviceNative::Connected(*part);
   if (!color) co_return;
-  co_await DeviceNative::Queued(*part);
   if (settings_.timeout.count() > 0) part->watch(settings_.timeout);
   made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
                                  .native = std::move(part),

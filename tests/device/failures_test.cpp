@@ -163,6 +163,23 @@ TEST(DeviceFailures, AStreamThatIsWaitedForElsewhereGoesOn) {
   });
 }
 
+TEST(DeviceFailures, ACallThatDoesNotReturnFromNcclIsEnded) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    barrier(comm);
+    set_stalls(true);
+    const Outcome outcome = allreduce_outcome(comm, memory, stream);
+    EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
+    if (outcome.code == ErrorCode::timeout) {
+      EXPECT_NE(outcome.text.find("did not come"), std::string::npos) << outcome.text;
+    }
+    EXPECT_EQ(outcome_of([&] { barrier(comm); }).code, ErrorCode::broken);
+  });
+}
+
 TEST(DeviceFailures, ARankThatDoesNotConnectIsNotWaitedForForEver) {
   const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {

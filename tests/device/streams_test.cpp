@@ -127,11 +127,7 @@ TEST(DeviceCommunicators, OneConnectionForAllCalls) {
   });
 }
 
-/// Waits until both have done what they were told last.
-Task<> until_ready(DeviceNative& one, DeviceNative* other) {
-  co_await DeviceNative::Queued(one);
-  if (other != nullptr) co_await DeviceNative::Queued(*other);
-}
+Task<> until_connected(DeviceNative& native) { co_await DeviceNative::Connected(native); }
 
 TEST(DeviceCommunicators, PartsAreSplitOff) {
   on_device_ranks(5, Devices::own, [](const Communicator& comm) {
@@ -145,12 +141,11 @@ TEST(DeviceCommunicators, PartsAreSplitOff) {
     DeviceNative& native = *comm.state().transport().device_native();
     const bool takes_part = me != 4;
     const auto part = native.split(takes_part ? std::optional(me % 2) : std::nullopt, -me);
-    comm.state().drive(until_ready(native, takes_part ? part.get() : nullptr));
+    comm.state().drive(until_connected(*part));
     if (takes_part) {
       const DeviceMemory own(bytes_of_all(repeated(me))), all(2 * 100 * sizeof(double));
       part->queue({.collective = Collective::allgather, .type = DataType::float64, .count = 100},
                   {.in = own.data(), .out = all.data()}, nullptr, stream.native());
-      comm.state().drive(until_ready(*part, nullptr));
       stream.wait();
       Numbers wanted = repeated(2 + me % 2);  // in the order of the keys
       const Numbers last = repeated(me % 2);

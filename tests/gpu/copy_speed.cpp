@@ -5,7 +5,6 @@
 //                 it; a copy of N bytes within the device reads and writes them, and counts N
 #include "device/test_memory.hpp"
 
-#include <cuda.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -148,6 +148,11 @@ std::vector<CommunicatorInfo> communicators() {
   return all;
 }
 
+void set_stalls(bool stalls) {
+  const Lock lock(guard());
+  nccl_settings().stalls = stalls;
+}
+
 void set_async_error(int communicator, int rank, int result) {
   const Lock lock(guard());
   for (const auto& [handle, comm] : registry()) {

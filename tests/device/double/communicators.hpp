@@ -98,6 +98,7 @@ ncclResult_t find_communicator(const std::string& function, ncclComm_t handle, s
 struct NcclSettings {
   int version = NCCL_VERSION_CODE;
   bool slow_launch = false;
+  bool stalls = false;
   std::vector<int> never_arrive = {};  ///< devices
 };
 [[nodiscard]] NcclSettings& nccl_settings();

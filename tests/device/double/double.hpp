@@ -131,6 +131,9 @@ void set_never_arrives(int device);
 /// On communicators with blocking=0, operations return ncclInProgress, and are enqueued by an ncclCommGetAsyncError
 /// some delays later.
 void set_slow_launch(bool slow);
+/// On communicators with blocking=1, operations do not return before these are aborted, as where NCCL connects ranks of
+/// which one does not come.
+void set_stalls(bool stalls);
 
 struct CommunicatorInfo {
   int communicator = -1;  ///< as in DeviceCall

@@ -23,7 +23,7 @@ ncclResult_t run(const Group& group, Lock& lock) {
   ncclResult_t result = ncclSuccess;
   for (const Meeting& meeting : group.meetings) result = join(result, meeting.begin());
   for (const Meeting& meeting : group.meetings) result = join(result, meeting.end(lock));
-  return group.operations.empty() ? result : launch(group.operations);
+  return group.operations.empty() ? result : launch(group.operations, lock);
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ ncclResult_t meet(const Meeting& meeting, Lock& lock) {
   return join(begun, meeting.end(lock));
 }
 
-ncclResult_t issue(const Operation& operation) {
-  if (group_depth() == 0) return launch({operation});
+ncclResult_t issue(const Operation& operation, Lock& lock) {
+  if (group_depth() == 0) return launch({operation}, lock);
   this_group().operations.push_back(operation);
   return ncclSuccess;
 }

@@ -28,6 +28,6 @@ struct Group {
 /// Runs a meeting, or keeps it for the end of the group.
 ncclResult_t meet(const Meeting& meeting, Lock& lock);
 /// Launches an operation, or keeps it for the end of the group.
-ncclResult_t issue(const Operation& operation);
+ncclResult_t issue(const Operation& operation, Lock& lock);
 
 }  // namespace chorus::test::doubles

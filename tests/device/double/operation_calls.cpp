@@ -125,7 +125,7 @@ ncclResult_t call_operation(const Arguments& arguments, ncclComm_t comm, cudaStr
                         .type = name_of(arguments.type),
                         .op = recorded_op(arguments),
                         .peer = arguments.peer};
-  return nccl_call(call, comm, [&](Lock&) {
+  return nccl_call(call, comm, [&](Lock& lock) {
     Operation operation{.kind = arguments.kind,
                         .function = arguments.function,
                         .from = reinterpret_cast<std::uintptr_t>(arguments.from),
@@ -140,7 +140,7 @@ ncclResult_t call_operation(const Arguments& arguments, ncclComm_t comm, cudaStr
     // As NCCL does: collectives of nothing are not launched.
     const bool nothing =
         operation.count == 0 && arguments.kind != OperationKind::send && arguments.kind != OperationKind::recv;
-    return nothing ? ncclSuccess : issue(operation);
+    return nothing ? ncclSuccess : issue(operation, lock);
   });
 }
 

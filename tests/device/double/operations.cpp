@@ -154,7 +154,12 @@ ncclResult_t launch_bundle(const Bundle& bundle) {
 
 }  // namespace
 
-ncclResult_t launch(const std::vector<Operation>& operations) {
+ncclResult_t launch(const std::vector<Operation>& operations, Lock& lock) {
+  const Communicator& first = *operations.front().comm;
+  if (first.blocking && nccl_settings().stalls) {
+    changed().wait(lock, [&] { return first.aborted; });
+    return fail(ncclInternalError, "the communicator has been aborted");
+  }
   std::vector<Bundle> bundles;
   for (const Operation& operation : operations) {
     const auto fits = [&](const Bundle& bundle) {

@@ -61,7 +61,7 @@ struct Exchange {
 };
 
 /// Enqueues operations that are called together. ncclInProgress: not yet.
-ncclResult_t launch(const std::vector<Operation>& operations);
+ncclResult_t launch(const std::vector<Operation>& operations, Lock& lock);
 
 /// Moves and reduces the data of an exchange that is complete. Without the lock.
 void transfer(const Exchange& exchange);

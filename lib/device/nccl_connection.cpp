@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/nccl_connection.hpp"
+
+#include "device/cuda.hpp"
+#include "device/nccl.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+namespace chorus {
+
+NcclConnection::NcclConnection(CUcontext context, const Make& make) try
+    : thread_([state = state_, context, make] { call(*state, context, make); }) {
+} catch (const std::system_error& error) {
+  throw Error(ErrorCode::transport, fmt::format("the system starts no thread to connect NCCL: {}", error.what()));
+}
+
+NcclConnection::~NcclConnection() {
+  bool over = false;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    over = state_->over;
+    state_->given_up = true;
+    if (state_->made != nullptr) nccl().comm_abort(std::exchange(state_->made, nullptr));
+  }
+  if (over) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void NcclConnection::call(State& state, CUcontext context, const Make& make) noexcept {
+  ncclComm_t made = nullptr;
+  std::optional<Error> failure;
+  try {
+    const CurrentContext current(context);
+    nccl().check(make(&made), made);
+  } catch (const Error& error) {
+    failure = error;
+  }
+  const std::scoped_lock lock(state.mutex);
+  state.over = true;
+  state.failure = failure;
+  if (made != nullptr && (state.given_up || failure)) nccl().comm_abort(std::exchange(made, nullptr));
+  state.made = made;
+}
+
+bool NcclConnection::is_over() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->over;
+}
+
+ncclComm_t NcclConnection::take() {
+  const std::scoped_lock lock(state_->mutex);
+  if (state_->failure) throw Error(*state_->failure);
+  return std::exchange(state_->made, nullptr);
+}
+
+}  // namespace chorus
