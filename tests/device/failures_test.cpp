@@ -130,7 +130,7 @@ TEST(DeviceFailures, AnErrorOfNcclEndsTheCall) {
 }
 
 TEST(DeviceFailures, ARankThatDoesNotComeIsNotWaitedForForEver) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
   on_device_ranks(3, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory memory(bytes_of_all(ones()));
@@ -144,7 +144,7 @@ TEST(DeviceFailures, ARankThatDoesNotComeIsNotWaitedForForEver) {
 }
 
 TEST(DeviceFailures, AStreamThatIsWaitedForElsewhereGoesOn) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
   on_device_ranks(3, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory memory(bytes_of_all(ones()));
@@ -164,7 +164,7 @@ TEST(DeviceFailures, AStreamThatIsWaitedForElsewhereGoesOn) {
 }
 
 TEST(DeviceFailures, ACallThatDoesNotReturnFromNcclIsEnded) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory memory(bytes_of_all(ones()));
@@ -181,7 +181,7 @@ TEST(DeviceFailures, ACallThatDoesNotReturnFromNcclIsEnded) {
 }
 
 TEST(DeviceFailures, ARankThatDoesNotConnectIsNotWaitedForForEver) {
-  const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory memory(bytes_of_all(ones()));

@@ -116,7 +116,7 @@ TEST(WindowsChoice, OneShotForShortVectorsTwoShotForLongOnesStagedForTheRest) {
     };
     using Counts = std::pair<std::size_t, std::size_t>;
     EXPECT_EQ(call(std::vector<float>(10, 1), ReduceOp::sum), Counts(4, 4));
-    EXPECT_EQ(call(std::vector<float>(500'000, 1), ReduceOp::sum), Counts(4, 4 + 16));
+    EXPECT_EQ(call(std::vector<float>(1'000'000, 1), ReduceOp::sum), Counts(4, 4 + 16));
     EXPECT_EQ(call(std::vector<int>(10, 1), ReduceOp::bitwise_or), Counts(0, 0));
     EXPECT_EQ(call(std::vector<int>(10, 1), ReduceOp::average), Counts(0, 0));
   });
