@@ -64,14 +64,19 @@ class NcclNative final : public DeviceNative, private Watched {
   /// While it lives, the calling thread is inside NCCL with a call.
   class Inside {
    public:
-    explicit Inside(NcclNative& native) noexcept : native_(native) { native_.inside_since_.store(Clock::now()); }
+    Inside(NcclNative& native, Clock::time_point now) noexcept : native_(native) { native_.inside_since_.store(now); }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
-    ~Inside() { native_.inside_since_.store({}); }
+    ~Inside() { leave(); }
+    /// True where the watch has taken the communicator meanwhile, to abort it.
+    bool leave() noexcept { return native_.inside_since_.exchange(outside) == taken; }
 
    private:
     NcclNative& native_;
   };
+  static constexpr Clock::time_point outside{};
+  static constexpr Clock::time_point taken = Clock::time_point::max();
+
   void end_watch() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
@@ -81,6 +86,8 @@ class NcclNative final : public DeviceNative, private Watched {
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
   void put(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream);
+  /// The watch aborts the communicator, as `call` has been inside for too long. Throws Error{timeout}.
+  [[noreturn]] void give_up(const Call& call);
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream);
   /// To each rank its section, whose lengths may differ.
@@ -103,9 +110,8 @@ class NcclNative final : public DeviceNative, private Watched {
   ncclComm_t comm_ = nullptr;
   std::chrono::nanoseconds limit_{};  // 0: not watched
   CallsInStreams calls_;
-  std::optional<Error> found_;                     // by the watch, which has aborted the communicator
-  std::atomic<Clock::time_point> inside_since_{};  // the epoch: no call is inside NCCL
-  std::atomic<bool> aborted_inside_{false};        // by the watch, and not to be used any more
+  std::optional<Error> found_;  // by the watch, which has aborted the communicator
+  std::atomic<Clock::time_point> inside_since_{outside};
 };
 
 void NcclNative::check_state() {
@@ -164,9 +170,10 @@ void NcclNative::look_at_calls(Clock::time_point now) {
 
 /// A call that connects ranks waits inside NCCL for those that do not come.
 void NcclNative::look_inside(Clock::time_point now) noexcept {
-  const Clock::time_point since = inside_since_.load();
-  if (since == Clock::time_point() || now - since < limit_) return;
-  if (!aborted_inside_.exchange(true)) nccl_.comm_abort(comm_);  // which stays as it is while the call is inside
+  Clock::time_point since = inside_since_.load();
+  if (since == outside || since == taken || now - since < limit_) return;
+  ncclComm_t const comm = comm_;  // which stays as it is while the call is inside
+  if (inside_since_.compare_exchange_strong(since, taken)) nccl_.comm_abort(comm);
 }
 
 template <class Parts>
@@ -270,14 +277,19 @@ void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const v
   check_state();
   auto* const stream = static_cast<CUstream>(opaque);
   if (limit_.count() == 0) return put(call, buffers, factor, stream);
-  const CallsInStreams::Clock::time_point now = CallsInStreams::Clock::now();
+  const Clock::time_point now = Clock::now();
+  Inside inside(*this, now);
   try {
-    const Inside inside(*this);
     put(call, buffers, factor, stream);
   } catch (const Error&) {
-    if (!aborted_inside_) throw;
+    if (!inside.leave()) throw;
+    give_up(call);
   }
-  if (!aborted_inside_) return calls_.add({call, now, stream});
+  if (inside.leave()) give_up(call);
+  calls_.add({call, now, stream});
+}
+
+void NcclNative::give_up(const Call& call) {
   comm_ = nullptr;
   found_.emplace(ErrorCode::timeout, fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted",
                                                  describe(call), std::chrono::duration<double>(limit_).count()));

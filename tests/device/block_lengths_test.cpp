@@ -19,9 +19,7 @@ using Case = std::tuple<const char*, int, bool>;  // algorithm, ranks, in place
 
 class BlockLengths : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override {
-    if (options().algorithm == "nccl" && !nccl_connects(ranks())) GTEST_SKIP() << "there are fewer devices";
-  }
+  void SetUp() override { skip_without_devices(options().algorithm, ranks()); }
   static CollectiveOptions options() { return {.algorithm = std::get<0>(GetParam())}; }
   static int ranks() { return std::get<1>(GetParam()); }
   static bool in_place() { return std::get<2>(GetParam()); }

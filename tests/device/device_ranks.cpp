@@ -5,6 +5,8 @@
 
 #include <chorus/chorus.hpp>
 
+#include <gtest/gtest.h>
+
 #include <exception>
 #include <thread>
 
@@ -19,19 +21,15 @@ int device_count() {
 
 void run_rank(const Communicator& comm, Devices devices, const std::function<void(const Communicator&)>& body) {
   enter_world(comm.rank());
-  CUdevice device = 0;
-  check(cuDeviceGet(&device, devices == Devices::own ? comm.rank() % device_count() : 0));
-  CUcontext context = nullptr;
-  check(cuDevicePrimaryCtxRetain(&context, device));
-  check(cuCtxSetCurrent(context));
+  take_device(devices == Devices::own ? comm.rank() % device_count() : 0);
   body(comm);
 }
 
 }  // namespace
 
-bool nccl_connects(int ranks) {
+void skip_without_devices(std::string_view algorithm, int ranks) {
   begin_world();
-  return ranks <= device_count();
+  if (algorithm == "nccl" && ranks > device_count()) GTEST_SKIP() << "there are fewer devices";
 }
 
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body) {

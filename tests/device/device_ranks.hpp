@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 // Ranks with devices, which are threads of this process.
@@ -23,8 +24,8 @@ namespace chorus::test {
 enum class Devices { own, shared };
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body);
 
-/// Whether NCCL connects so many ranks: there is a device for each.
-[[nodiscard]] bool nccl_connects(int ranks);
+/// For SetUp: skips the test where `algorithm` is NCCL's and there is not a device for each of the ranks.
+void skip_without_devices(std::string_view algorithm, int ranks);
 
 /// A rank's buffers for a call, in device memory.
 class DeviceBuffers {

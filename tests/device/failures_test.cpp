@@ -129,6 +129,14 @@ TEST(DeviceFailures, AnErrorOfNcclEndsTheCall) {
   });
 }
 
+/// Of a rank that waited too long, which says so with `words`, or has heard that another one did.
+void expect_waited(const Outcome& outcome, const char* words) {
+  EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
+  if (outcome.code == ErrorCode::timeout) {
+    EXPECT_NE(outcome.text.find(words), std::string::npos) << outcome.text;
+  }
+}
+
 TEST(DeviceFailures, ARankThatDoesNotComeIsNotWaitedForForEver) {
   const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
   on_device_ranks(3, Devices::own, [](const Communicator& comm) {
@@ -156,10 +164,7 @@ TEST(DeviceFailures, AStreamThatIsWaitedForElsewhereGoesOn) {
     EXPECT_FALSE(call().code);
     stream.wait();  // hangs where nobody aborts it
     const Outcome outcome = call();
-    EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
-    if (outcome.code == ErrorCode::timeout) {
-      EXPECT_NE(outcome.text.find("was not over"), std::string::npos) << outcome.text;
-    }
+    expect_waited(outcome, "was not over");
   });
 }
 
@@ -172,10 +177,7 @@ TEST(DeviceFailures, ACallThatDoesNotReturnFromNcclIsEnded) {
     barrier(comm);
     set_stalls(true);
     const Outcome outcome = allreduce_outcome(comm, memory, stream);
-    EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
-    if (outcome.code == ErrorCode::timeout) {
-      EXPECT_NE(outcome.text.find("did not come"), std::string::npos) << outcome.text;
-    }
+    expect_waited(outcome, "did not come");
     EXPECT_EQ(outcome_of([&] { barrier(comm); }).code, ErrorCode::broken);
   });
 }

@@ -39,9 +39,7 @@ using Case = std::tuple<const char*, Devices, int>;  // algorithm, whose devices
 
 class OnDevices : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override {
-    if (std::string(algorithm()) == "nccl" && !nccl_connects(ranks())) GTEST_SKIP() << "there are fewer devices";
-  }
+  void SetUp() override { skip_without_devices(algorithm(), ranks()); }
   static const char* algorithm() { return std::get<0>(GetParam()); }
   static int ranks() { return std::get<2>(GetParam()); }
   static bool by_windows() { return std::string(algorithm()).starts_with("ipc"); }

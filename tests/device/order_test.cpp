@@ -24,9 +24,7 @@ double sum_of(int ranks) { return ranks * (ranks + 1) / 2.0; }
 class EachAlgorithm : public testing::TestWithParam<const char*> {
  protected:
   static constexpr int ranks = 3;
-  void SetUp() override {
-    if (std::string(GetParam()) == "nccl" && !nccl_connects(ranks)) GTEST_SKIP() << "there are fewer devices";
-  }
+  void SetUp() override { skip_without_devices(GetParam(), ranks); }
 };
 INSTANTIATE_TEST_SUITE_P(Every, EachAlgorithm, testing::Values("nccl", "staged"),
                          [](const auto& info) { return std::string(info.param); });

@@ -17,6 +17,14 @@ void check(CUresult result) {
   throw std::runtime_error(text != nullptr ? text : "unknown error of CUDA");
 }
 
+void take_device(int number) {
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  check(cuDeviceGet(&device, number));
+  check(cuDevicePrimaryCtxRetain(&context, device));
+  check(cuCtxSetCurrent(context));
+}
+
 TestStream::TestStream() { check(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING)); }
 TestStream::~TestStream() { cuStreamDestroy(stream_); }
 

@@ -15,6 +15,9 @@ namespace chorus::test {
 /// Throws std::runtime_error unless it is success.
 void check(CUresult result);
 
+/// Makes a device the calling thread's; its context stays as long as the process.
+void take_device(int number);
+
 /// A stream of the calling thread's device.
 class TestStream {
  public:

@@ -62,10 +62,6 @@ void print_table() {
 
 int main() {
   check(cuInit(0));
-  CUdevice device = 0;
-  CUcontext context = nullptr;
-  check(cuDeviceGet(&device, 0));
-  check(cuDevicePrimaryCtxRetain(&context, device));
-  check(cuCtxSetCurrent(context));
+  chorus::test::take_device(0);
   print_table();
 }

@@ -26,7 +26,6 @@ class OnGpus : public testing::TestWithParam<int> {
   void SetUp() override {
     clear();
     set_delay(std::chrono::microseconds(20));
-    set_slow_launch(true);
   }
   void TearDown() override { EXPECT_THAT(faults(), IsEmpty()); }
 
