@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda.hpp"
 
-#include "device/shared_object.hpp"
+#include "base/shared_object.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/shared_object.hpp"
+#include "base/shared_object.hpp"
 
 #include <fmt/format.h>
 
@@ -27,10 +27,12 @@ SharedObject::SharedObject(const char* file, const char* variable, const std::st
 }
 
 void* SharedObject::address_of(const char* symbol) const {
-  void* const address = dlsym(handle_, symbol);
+  void* const address = look_up(symbol);
   if (address != nullptr) return address;
   throw Error(ErrorCode::not_supported,
               fmt::format("{} has no {}; it is too old, and a newer one is needed", name_, symbol));
 }
+
+void* SharedObject::look_up(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
 
 }  // namespace chorus

@@ -20,8 +20,15 @@ class SharedObject {
     function = reinterpret_cast<Function*>(address_of(symbol));
   }
 
+  /// The same; null where the library has none.
+  template <class Function>
+  void find_if_there(Function*& function, const char* symbol) const noexcept {
+    function = reinterpret_cast<Function*>(look_up(symbol));
+  }
+
  private:
   [[nodiscard]] void* address_of(const char* symbol) const;
+  [[nodiscard]] void* look_up(const char* symbol) const noexcept;
 
   std::string name_;
   void* handle_ = nullptr;
