@@ -35,14 +35,24 @@ std::vector<const Object*> gpus_of(const Topology& topology) {
   return gpus;
 }
 
-std::string name_of(const Object& gpu) { return gpu.name.empty() ? std::to_string(gpu.index) : gpu.name; }
+/// Whether its name tells it apart from the others: without a name in the system it has that of its model, or none.
+bool is_named(const Object& gpu, const std::vector<const Object*>& gpus) {
+  return !gpu.name.empty() &&
+         std::ranges::none_of(gpus, [&](const Object* other) { return other != &gpu && other->name == gpu.name; });
+}
 
-/// "NVLink to cuda1 cuda2 at 100 GB/s, to cuda3 at 50 GB/s".
+/// "cuda1", or "1".
+std::string name_of(const Object& gpu, const std::vector<const Object*>& gpus) {
+  return is_named(gpu, gpus) ? gpu.name : std::to_string(gpu.index);
+}
+
+/// "NVLink to cuda1 cuda2 at 100 GB/s, to cuda3 at 50 GB/s", or "NVLink to GPU 1 at 100 GB/s".
 std::string links_of(const Object& gpu, const std::vector<const Object*>& gpus) {
   std::map<std::uint64_t, std::vector<std::string>, std::greater<>> peers;
   for (const Topology::Link& link : gpu.links) {
     for (const Object* peer : gpus) {
-      if (peer->index == link.gpu) peers[link.bytes_per_second].push_back(name_of(*peer));
+      if (peer->index != link.gpu) continue;
+      peers[link.bytes_per_second].push_back((is_named(*peer, gpus) ? "" : "GPU ") + name_of(*peer, gpus));
     }
   }
   std::vector<std::string> parts;
@@ -131,9 +141,10 @@ std::string gpu_facts(const Object& gpu, const Topology& topology) {
 
 std::vector<std::string> gpu_lines(const Topology& topology) {
   std::vector<std::string> lines;
-  for (const Object* gpu : gpus_of(topology)) {
+  const std::vector<const Object*> gpus = gpus_of(topology);
+  for (const Object* gpu : gpus) {
     const std::string facts = gpu_facts(*gpu, topology);
-    if (!facts.empty()) lines.push_back(fmt::format("GPU {}: {}", name_of(*gpu), facts));
+    if (!facts.empty()) lines.push_back(fmt::format("GPU {}: {}", name_of(*gpu, gpus), facts));
   }
   return lines;
 }

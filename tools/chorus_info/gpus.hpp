@@ -35,7 +35,7 @@ static_assert(std::is_trivially_copyable_v<GpuRecord>);
 [[nodiscard]] GpuRecord own_gpu(const Communicator& world, const Topology& topology);
 
 /// The GPUs of a machine of which hwloc tells more than a name, each with that: "GPU cuda0: 0000:3b:00.0, NVIDIA A100,
-/// 40 GB; NVLink to cuda1 at 100 GB/s".
+/// 40 GB; NVLink to cuda1 at 100 GB/s". Those whose names are the same, or which have none, are named by their numbers.
 [[nodiscard]] std::vector<std::string> gpu_lines(const Topology& topology);
 /// The same of one, without its name; empty where nothing is known.
 [[nodiscard]] std::string gpu_facts(const Topology::Object& gpu, const Topology& topology);

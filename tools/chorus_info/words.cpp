@@ -143,7 +143,7 @@ std::string devices(const Spot& spot) {
     for (const Object* device : spot.devices) {
       if (device->kind != kind) continue;
       if (first) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(kind));
-      text += " " + device->name;
+      text += " " + (device->name.empty() ? std::to_string(device->index) : device->name);
       first = false;
     }
   }
