@@ -154,6 +154,7 @@ constexpr std::pair<std::string_view, Setter> variables[] = {
     {"CHORUS_REPORT", check_switch},
     {"CHORUS_CUDA_LIBRARY", check_file},
     {"CHORUS_NCCL_LIBRARY", check_file},
+    {"CHORUS_NVML_LIBRARY", check_file},
 };
 
 void apply(Settings& settings, std::string_view variable, std::string_view value) {

@@ -194,6 +194,7 @@ Topology convert(const Handle& handle) {
   link_gpus(handle.get(), topology.machine);
   topology.allowed = pus_of(hwloc_topology_get_allowed_cpuset(handle.get()));
   topology.here = hwloc_topology_is_thissystem(handle.get()) != 0;
+  if (topology.here) ask_nvml_for_the_rest(topology.machine);
   return topology;
 }
 

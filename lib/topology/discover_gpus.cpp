@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hwloc knows of GPUs. Memory, model and links come from its CUDA and NVML components, which distributions often
-// leave out (Debian's hwloc 2.9 does): then the bus and the name in the list of PCI devices are all there is. Links
-// have been read by name since hwloc 2.1, and seen through switches since 2.5.
+// What hwloc knows of GPUs, and what NVML adds. Memory, model and links come from hwloc's CUDA and NVML components,
+// which distributions often leave out (Debian's hwloc 2.9 does): then the bus and the name in the list of PCI devices
+// are all that hwloc has. Links have been read by name since hwloc 2.1, and seen through switches since 2.5.
 #include "topology/discover_gpus.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "topology/nvml.hpp"
 
 namespace chorus {
 namespace {
@@ -42,6 +46,12 @@ void collect(Object& object, std::map<std::string, Object*>& gpus) {
   for (Object& child : object.children) collect(child, gpus);
 }
 
+std::map<std::string, Object*> gpus_of(Object& machine) {
+  std::map<std::string, Object*> gpus;
+  collect(machine, gpus);
+  return gpus;
+}
+
 /// The GPU that an entry of hwloc's matrix stands for; null where that is something else, as a switch.
 Object* gpu_of(hwloc_obj_t entry, const std::map<std::string, Object*>& gpus) {
   while (entry != nullptr && entry->type != HWLOC_OBJ_PCI_DEVICE) entry = entry->parent;
@@ -65,6 +75,24 @@ void add_links(const hwloc_distances_s& matrix, const std::map<std::string, Obje
 }
 
 #endif
+
+bool is_known(const Object& gpu) { return gpu.bytes > 0 && !gpu.links.empty(); }
+
+/// What leads from one GPU to the one at `bus_id`. Switches connect all that is linked with them.
+std::uint64_t bytes_per_second(const NvmlGpu& from, const std::string& bus_id, const NvmlGpu& to) {
+  const auto direct = from.to_gpus.find(bus_id);
+  return (direct == from.to_gpus.end() ? 0 : direct->second) + std::min(from.to_switches, to.to_switches);
+}
+
+/// Links the GPU at `bus_id` as NVML does.
+void add_links(const std::string& bus_id, const std::map<std::string, NvmlGpu>& told,
+               const std::map<std::string, Object*>& gpus) {
+  for (const auto& [peer_id, peer] : told) {
+    const std::uint64_t speed = peer_id == bus_id ? 0 : bytes_per_second(told.at(bus_id), peer_id, peer);
+    if (speed == 0) continue;
+    gpus.at(bus_id)->links.push_back({.gpu = gpus.at(peer_id)->index, .bytes_per_second = speed});
+  }
+}
 
 }  // namespace
 
@@ -92,11 +120,27 @@ void link_gpus([[maybe_unused]] hwloc_topology_t source, [[maybe_unused]] Object
     hwloc_distances_transform(source, matrix, HWLOC_DISTANCES_TRANSFORM_TRANSITIVE_CLOSURE, nullptr, 0);
   }
 #endif
-  std::map<std::string, Object*> gpus;
-  collect(machine, gpus);
-  add_links(*matrix, gpus);
+  add_links(*matrix, gpus_of(machine));
   hwloc_distances_release(source, matrix);
 #endif
+}
+
+void ask_nvml_for_the_rest(Object& machine) {
+  std::map<std::string, Object*> gpus = gpus_of(machine);
+  std::erase_if(gpus, [](const auto& gpu) { return gpu.second->vendor != nvidia; });
+  if (std::ranges::all_of(gpus, [](const auto& gpu) { return is_known(*gpu.second); })) return;
+  std::vector<std::string> bus_ids;
+  bus_ids.reserve(gpus.size());
+  for (const auto& [bus_id, gpu] : gpus) bus_ids.push_back(bus_id);
+  const std::map<std::string, NvmlGpu> told = ask_nvml(bus_ids);
+  for (const auto& [bus_id, facts] : told) {
+    Object& gpu = *gpus.at(bus_id);
+    if (gpu.bytes == 0) {
+      gpu.bytes = facts.bytes;
+      if (!facts.model.empty()) gpu.model = facts.model;
+    }
+    if (gpu.links.empty()) add_links(bus_id, told, gpus);
+  }
 }
 
 }  // namespace chorus

@@ -14,4 +14,9 @@ void describe_gpu(hwloc_obj_t pci, Topology::Object& gpu);
 /// linked, with what leads from one to the switch.
 void link_gpus(hwloc_topology_t source, Topology::Object& machine);
 
+/// Adds to NVIDIA's GPUs in `machine`, which are numbered and in this computer, what hwloc has not told of them and
+/// NVML does: model, memory and links. Where hwloc has told it all, NVML is not loaded; where there is none, nothing is
+/// added.
+void ask_nvml_for_the_rest(Topology::Object& machine);
+
 }  // namespace chorus

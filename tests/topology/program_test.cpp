@@ -42,6 +42,16 @@ TEST(ChorusInfoTopology, ShowsADescribedMachine) {
   EXPECT_EQ(output.find("rank"), std::string::npos) << output;
 }
 
+TEST(ChorusInfoTopology, AsksNvmlForWhatHwlocDoesNotTell) {
+  const auto [exit_code, output] = run_command(
+      "env HWLOC_XMLFILE=" UNDESCRIBED_GPUS " HWLOC_THISSYSTEM=1 CHORUS_NVML_LIBRARY=" NVML_DOUBLE " " + program);
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_NE(output.find("\n  GPU 0: 0000:00:06.0, NVIDIA H100 80GB HBM3, 80 GB; NVLink to GPU 1 at 50 GB/s\n"
+                        "  GPU 1: 0000:00:07.0, NVIDIA H100 80GB HBM3, 80 GB; NVLink to GPU 0 at 50 GB/s\n"),
+            std::string::npos)
+      << output;
+}
+
 TEST(ChorusInfoTopology, DrawsAPicture) {
   const std::string path = testing::TempDir() + "chorus_topology_" + std::to_string(getpid()) + ".svg";
   EXPECT_EQ(run_command(program + "--svg " + path).exit_code, 0);
