@@ -2,7 +2,6 @@
 #include "device/peer_windows.hpp"
 
 #include "base/bytes.hpp"
-#include "base/machine.hpp"
 #include "device/cuda.hpp"
 #include "device/reduce_kernel.hpp"
 #include "device/window_memory.hpp"
@@ -26,15 +25,15 @@ namespace {
 
 class CudaWindows final : public PeerWindows {
  public:
-  CudaWindows(int device, const ProcessId& process, const Transport& transport)
-      : CudaWindows(context_of(device), transport.rank()) {  // so that it is destroyed where the rest fails
+  CudaWindows(int device, const ProcessId& process, const Transport& transport, std::size_t half_bytes)
+      : CudaWindows(context_of(device), transport.rank(), half_bytes) {  // so that it is destroyed where the rest fails
     const CurrentContext current(context_);
     kernel_ = reduce_kernel(context_);
     for (CUevent* event : {&written_, &over_}) {
       cuda_.check(cuda_.event_create(event, CU_EVENT_DISABLE_TIMING), "make an event");
     }
     const auto ranks = static_cast<std::size_t>(transport.size());
-    memory_.emplace(context_, device, process, 2 * machine::window_half, ranks);
+    memory_.emplace(context_, device, process, 2 * half_bytes_, ranks);
   }
 
   ~CudaWindows() override {
@@ -57,7 +56,7 @@ class CudaWindows final : public PeerWindows {
     return call.collective == Collective::allreduce && call.repeatability != Repeatability::reproducible &&
            device_kernels::supports(call.type, call.op);
   }
-  [[nodiscard]] std::size_t half_bytes() const noexcept override { return machine::window_half; }
+  [[nodiscard]] std::size_t half_bytes() const noexcept override { return half_bytes_; }
 
   void write(const Call& call, const std::byte* in, std::size_t bytes, const void* factor, void* stream) override {
     const CurrentContext current(context_);
@@ -103,7 +102,8 @@ class CudaWindows final : public PeerWindows {
   }
 
  private:
-  CudaWindows(CUcontext context, int rank) noexcept : context_(context), rank_(rank) {}
+  CudaWindows(CUcontext context, int rank, std::size_t half_bytes) noexcept
+      : context_(context), rank_(rank), half_bytes_(half_bytes) {}
 
   void begin(void* stream) override {
     const CurrentContext current(context_);
@@ -123,7 +123,7 @@ class CudaWindows final : public PeerWindows {
   }
 
   [[nodiscard]] std::byte* half_of(int peer) const noexcept {
-    return memory_->peers()[static_cast<std::size_t>(peer)] + half_ * machine::window_half;
+    return memory_->peers()[static_cast<std::size_t>(peer)] + half_ * half_bytes_;
   }
   [[nodiscard]] static device_kernels::Reduction reduction(const Call& call, std::size_t bytes, std::byte* out) {
     device_kernels::Reduction reduction;
@@ -137,6 +137,7 @@ class CudaWindows final : public PeerWindows {
   const Cuda& cuda_ = cuda();
   CUcontext context_;
   int rank_;
+  std::size_t half_bytes_;
   CUfunction kernel_ = nullptr;
   std::optional<WindowMemory> memory_;
   CUevent written_ = nullptr;  // what this rank has put into its window last
@@ -175,7 +176,7 @@ std::vector<WindowAddress> windows_of(const std::vector<Attempt>& attempts) {
 
 }  // namespace
 
-Task<ConnectedWindows> connect_windows(Transport& transport, int device, ProcessId process) {
+Task<ConnectedWindows> connect_windows(Transport& transport, int device, ProcessId process, std::size_t half_bytes) {
   ConnectedWindows connected;
   if (transport.shared() == nullptr) {
     connected.why_not = "not all ranks share a node's memory";
@@ -188,7 +189,7 @@ Task<ConnectedWindows> connect_windows(Transport& transport, int device, Process
   const Bytes table = std::as_writable_bytes(std::span(attempts));
   std::unique_ptr<CudaWindows> windows;
   note_failure(mine, [&] {
-    windows = std::make_unique<CudaWindows>(device, process, transport);
+    windows = std::make_unique<CudaWindows>(device, process, transport, half_bytes);
     mine.window = windows->memory().address();
   });
   co_await gather_records(transport, table);

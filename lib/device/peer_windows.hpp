@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/call.hpp"
+#include "base/machine.hpp"
 #include "base/section.hpp"
 #include "task/operation.hpp"
 #include "task/task.hpp"
@@ -93,7 +94,9 @@ struct ConnectedWindows {
 };
 
 /// Makes a window on each rank's device and shows it to the others: every rank calls, and all that can fail is tried
-/// and then agreed on. `process` is this rank's; ranks of one process use each other's addresses.
-[[nodiscard]] Task<ConnectedWindows> connect_windows(Transport& transport, int device, ProcessId process);
+/// and then agreed on. `process` is this rank's; ranks of one process use each other's addresses. `half_bytes`, a
+/// multiple of 64, is the same on every rank.
+[[nodiscard]] Task<ConnectedWindows> connect_windows(Transport& transport, int device, ProcessId process,
+                                                     std::size_t half_bytes = machine::window_half);
 
 }  // namespace chorus

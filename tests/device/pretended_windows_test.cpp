@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allreduce through windows of the devices' memory, where the doubles say how devices behave and see what is called.
+#include "base/machine.hpp"
 #include "device/calls_in_flight.hpp"
 #include "device/device_ranks.hpp"
 #include "device/double/double.hpp"
@@ -58,7 +59,8 @@ TEST_P(PretendedWindows, AreNotForGraphs) {
 /// Windows as ranks of different processes have them.
 Task<> connect_as_processes(Transport& transport, int device) {
   set_process(transport.rank() + 1);
-  ConnectedWindows connected = co_await connect_windows(transport, device, {.pid = transport.rank() + 1});
+  ConnectedWindows connected =
+      co_await connect_windows(transport, device, {.pid = transport.rank() + 1}, machine::window_half);
   EXPECT_TRUE(connected.windows) << connected.why_not;
   transport.set_devices(chorus::Devices{
       .accelerator = Accelerator::of(device), .native = nullptr, .windows = std::move(connected.windows), .note = {}});

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allreduce through windows of the devices' memory: what the matrix of all algorithms does not see.
-#include "base/machine.hpp"
 #include "device/calls_in_flight.hpp"
 #include "device/device_ranks.hpp"
+#include "device/find_devices.hpp"
+#include "transport/communicator_state.hpp"
+#include "transport/process.hpp"
 
 #include <chorus/chorus.hpp>
 
@@ -25,15 +27,28 @@ class Windows : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Every, Windows, testing::ValuesIn(window_algorithms),
                          [](const auto& info) { return std::string(info.param); });
 
+/// Windows of `half_bytes` in place of those that the communicator has.
+Task<> connect_anew(Transport& transport, std::size_t half_bytes) {
+  CUdevice device = 0;
+  check(cuCtxGetDevice(&device));
+  ConnectedWindows connected = co_await connect_windows(transport, device, this_process(), half_bytes);
+  EXPECT_TRUE(connected.windows) << connected.why_not;
+  transport.set_devices(chorus::Devices{
+      .accelerator = Accelerator::of(device), .native = nullptr, .windows = std::move(connected.windows), .note = {}});
+}
+
 TEST_P(Windows, TakeVectorsInSegments) {
+  const std::size_t half_bytes = 64 << 10U;
   for (const auto& [type, ranks] : {std::pair(DataType::float32, 2), std::pair(DataType::uint8, 3)}) {
     std::vector<PreparedCall> calls;
-    const std::size_t half = machine::window_half / size_of(type);
+    const std::size_t half = half_bytes / size_of(type);
     for (const std::size_t count : {half - 1, half, half + 1, 2 * half, 2 * half + 1, 3 * half + 17}) {
       calls.emplace_back(Call{Collective::allreduce, type, ReduceOp::sum, 0, count}, ranks,
                          Placement{.in_place = count % 2 == 0});
     }
     on_device_ranks(ranks, ranks == 2 ? Devices::own : Devices::shared, [&](const Communicator& comm) {
+      barrier(comm);
+      comm.state().drive(connect_anew(comm.state().transport(), half_bytes));
       const TestStream stream;
       for (const PreparedCall& call : calls) {
         DeviceBuffers buffers(call, comm.rank());
