@@ -51,6 +51,8 @@ inline constexpr std::size_t staged_at_once = std::size_t{1} << 20U;
 /// Half of a window into a device's memory, which other ranks' devices read: what goes through it at a time. Long,
 /// as each segment costs turns where processes share a device.
 inline constexpr std::size_t window_half = std::size_t{16} << 20U;
+/// What is written to windows and read from them when their pace is measured: long against what a step takes.
+inline constexpr std::size_t device_pace_bytes = std::size_t{4} << 20U;
 
 /// The memory that elements carried as wider ones take at a time.
 inline constexpr std::size_t wider_at_once = std::size_t{8} << 20U;

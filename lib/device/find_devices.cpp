@@ -23,31 +23,45 @@ namespace {
 
 /// What a rank tells the others.
 struct DeviceRecord {
-  std::uint64_t kernel = 0;       ///< the machine, as its kernel runs
-  std::array<char, 32> bus_id{};  ///< of the device there, which its instances have in common; NCCL takes each once
-  std::int64_t nccl = 0;          ///< version; 0: none
-
-  friend auto operator<=>(const DeviceRecord&, const DeviceRecord&) = default;
+  DevicePlace place;
+  std::int64_t nccl = 0;  ///< version; 0: none
 };
 
 DeviceRecord record_of(int device, int nccl_version) {
   CUdevice handle = 0;
   cuda().check(cuda().device_get(&handle, device), "find the device");
-  DeviceRecord record{.kernel = this_kernel(), .bus_id = {}, .nccl = nccl_version};
-  bus_id_of(handle).copy(record.bus_id.data(), record.bus_id.size());
-  return record;
+  const ProcessId process = this_process();
+  DevicePlace place{.kernel = this_kernel(), .bus_id = {}, .pid = process.pid, .start_ticks = process.start_ticks};
+  bus_id_of(handle).copy(place.bus_id.data(), place.bus_id.size());
+  return {.place = place, .nccl = nccl_version};
 }
 
 /// Why NCCL cannot connect these ranks; empty where it can. The same on every rank.
-std::string obstacle(std::vector<DeviceRecord> records) {
+std::string obstacle(const std::vector<DeviceRecord>& records) {
   for (std::size_t rank = 0; rank < records.size(); ++rank) {
     if (records[rank].nccl == 0) return fmt::format("rank {} has no NCCL", rank);
     if (records[rank].nccl != records[0].nccl) {
       return fmt::format("rank {} has version {} of NCCL and rank 0 {}", rank, records[rank].nccl, records[0].nccl);
     }
   }
-  std::ranges::sort(records);
-  return std::ranges::adjacent_find(records) == records.end() ? "" : "ranks share a device";
+  std::vector<std::pair<std::uint64_t, std::array<char, 32>>> devices;  // NCCL takes each once
+  for (const DeviceRecord& record : records) devices.emplace_back(record.place.kernel, record.place.bus_id);
+  std::ranges::sort(devices);
+  return std::ranges::adjacent_find(devices) == devices.end() ? "" : "ranks share a device";
+}
+
+std::vector<DevicePlace> places_in(const std::vector<DeviceRecord>& records) {
+  std::vector<DevicePlace> places;
+  places.reserve(records.size());
+  for (const DeviceRecord& record : records) places.push_back(record.place);
+  return places;
+}
+
+std::string describe(const DevicePace& pace) {
+  if (!pace.known()) return {};
+  std::string text = fmt::format("; to the host and back in {:.0f} us", pace.copies_us);
+  if (pace.knows_windows()) text += fmt::format(", a step between devices in {:.0f} us", pace.windows_us);
+  return text;
 }
 
 }  // namespace
@@ -73,6 +87,11 @@ Task<Devices> find_devices(Transport& transport, std::unique_ptr<Accelerator> ow
   devices.windows = std::move(connected.windows);
   devices.note += devices.windows ? "; devices read one another's memory"
                                   : fmt::format("; devices do not read one another's memory: {}", connected.why_not);
+  if (!devices.native) {  // which else leaves nothing to choose that may be measured anew
+    devices.pace =
+        co_await agree_on_device_pace(transport, *devices.accelerator, devices.windows.get(), places_in(records));
+    devices.note += describe(devices.pace);
+  }
   co_return devices;
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/accelerator.hpp"
 #include "device/device_native.hpp"
+#include "device/device_pace.hpp"
 #include "device/peer_windows.hpp"
 #include "task/task.hpp"
 
@@ -18,6 +19,7 @@ struct Devices {
   std::unique_ptr<Accelerator> accelerator;
   std::unique_ptr<DeviceNative> native;  ///< null on every rank, or on none
   std::unique_ptr<PeerWindows> windows;  ///< likewise
+  DevicePace pace;                       ///< the same on every rank; unknown where `native` carries calls out
   std::string note;                      ///< how the devices reach one another, for the log; the same on every rank
 };
 

@@ -101,6 +101,8 @@ class CudaWindows final : public PeerWindows {
                 "copy from another rank's window");
   }
 
+  void take_same_half() noexcept override { half_ = 0; }
+
  private:
   CudaWindows(CUcontext context, int rank, std::size_t half_bytes) noexcept
       : context_(context), rank_(rank), half_bytes_(half_bytes) {}

@@ -78,6 +78,9 @@ class PeerWindows {
   virtual void reduce_within(const Call& call, const Section& section, void* stream) = 0;
   /// Copies a section of the half of `peer`.
   virtual void read(int peer, const Section& section, std::byte* out, void* stream) = 0;
+  /// Has every rank's next segment take the same half, where some have had fewer than others: every rank calls it when
+  /// nobody reads or writes a window.
+  virtual void take_same_half() noexcept = 0;
 
  private:
   /// Takes the other half, after what was put into the streams of earlier calls.

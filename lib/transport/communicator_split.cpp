@@ -126,6 +126,7 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
   made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
                                  .native = std::move(part),
                                  .windows = nullptr,  // NCCL does most of what they are for
+                                 .pace = {},
                                  .note = "device memory: NCCL, split off another communicator"});
 }
 
@@ -136,6 +137,8 @@ Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> o
   notes_.push_back(found.note);
   if (settings_.log && rank() == 0) fmt::print(stderr, "chorus: {}\n", found.note);
   transport_->set_devices(std::move(found));
+  choices = {};  // made without their pace
+  tuning.reset();
 }
 
 Task<> CommunicatorState::find_native() { transport_->set_native(co_await peers_->find_native(*transport_)); }

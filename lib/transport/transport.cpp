@@ -46,6 +46,7 @@ Transport* Transport::leaders() const noexcept { return node_ && node_->rank() =
 Accelerator* Transport::accelerator() const noexcept { return devices_ ? devices_->accelerator.get() : nullptr; }
 DeviceNative* Transport::device_native() const noexcept { return devices_ ? devices_->native.get() : nullptr; }
 PeerWindows* Transport::windows() const noexcept { return devices_ ? devices_->windows.get() : nullptr; }
+DevicePace Transport::device_pace() const noexcept { return devices_ ? devices_->pace : DevicePace(); }
 
 void Transport::set_devices(Devices devices) noexcept { devices_ = std::make_unique<Devices>(std::move(devices)); }
 

@@ -18,6 +18,7 @@ class Accelerator;
 class DeviceNative;
 class Native;
 class PeerWindows;
+struct DevicePace;
 class SharedGroup;
 struct Devices;
 class Subset;
@@ -123,6 +124,8 @@ class Transport {
   [[nodiscard]] DeviceNative* device_native() const noexcept;
   /// Windows into the devices' memory, which all ranks' devices read; null on every rank, or on none.
   [[nodiscard]] PeerWindows* windows() const noexcept;
+  /// Of the devices; unknown where it was not measured. The same on every rank.
+  [[nodiscard]] DevicePace device_pace() const noexcept;
 
   // The hierarchy. All three are null where all ranks are on one node, or every rank is alone on its own.
 
