@@ -60,9 +60,10 @@ struct Traffic {
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what
   /// others have written, in the part that reads most.
   double far = 0;
-  LevelTraffic device = {};  ///< to and from a device's memory: what is put into streams, and bytes
-  double overlap = 0;        ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
-  int lanes = 0;             ///< ranks of each node by which goes all that crosses the network; 0: all of them
+  LevelTraffic device = {};   ///< between a device's memory and the host's: there and back, and bytes both ways
+  LevelTraffic windows = {};  ///< between the memories of devices: steps, after which the ranks meet, and bytes
+  double overlap = 0;         ///< the part, from 0 to 1, of what goes on inside nodes while messages are on their way
+  int lanes = 0;              ///< ranks of each node by which goes all that crosses the network; 0: all of them
   double to_next = 0;  ///< the part, from 0 to 1, of the bytes of `messages` that goes to the next or the one before
 };
 

@@ -43,7 +43,8 @@ const Tuning& tuning_of(CommunicatorState& state, const Call& call) {
       const Wishes wishes{.option = {}, .environment = state.settings().algorithm[static_cast<std::size_t>(index)]};
       static_cast<void>(choose(problem, wishes, Tuning()));
     }
-    state.tuning = Tunings::shared(state.settings().tuning, state.pace(), state.network(), state.crowded());
+    state.tuning = Tunings::shared(state.settings().tuning, state.pace(), state.network(), state.crowded(),
+                                   state.transport().device_pace());
     if (state.rank() == 0 && !state.tuning->warning().empty()) warn(state.tuning->warning());
     state.tuned_paces = state.paces();
   }

@@ -33,7 +33,8 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
   return links != nullptr ? *links : built_in;
 }
 
-LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between) noexcept {
+LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between,
+                        const DevicePace& devices) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
   if (pace.measured(crowded)) {
     if (pace.known()) links.shared.megabytes_per_second = pace.best();
@@ -49,6 +50,8 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& betwe
     links.network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};
     links.to_next_gain = between.to_next_gain;
   }
+  if (devices.known()) links.device = {devices.copies_us, devices.copies_megabytes_per_second};
+  if (devices.knows_windows()) links.windows = {devices.windows_us, devices.windows_megabytes_per_second};
   return links;
 }
 
@@ -70,8 +73,8 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
                         hidden_inside_us(traffic.inside, traffic.inside_together);
   const double by_messages =
       time_of_messages(traffic.messages) + time_of_messages(traffic.waited) - hidden_us(traffic, problem);
-  return time(traffic.device, device) + inside + by_messages - traffic.overlap * std::min(inside, by_messages) +
-         (problem.ranks == 1 ? alone_us(problem.call) : 0);
+  return time(traffic.device, device) + time(traffic.windows, windows) + inside + by_messages -
+         traffic.overlap * std::min(inside, by_messages) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
 Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "device/device_pace.hpp"
 #include "transport/network_pace.hpp"
 #include "transport/pace.hpp"
 
@@ -58,14 +59,18 @@ struct LinkModel {
   double to_next_gain = 1;       ///< as many times as much goes to the next nodes as over distances that double
   double further_message = 0.6;  ///< of a latency, for a message between nodes beside another one under way
   double reduce_megabytes_per_second = 20000;
-  /// What is put into a device's stream, and the bytes it moves. Not measured: a kernel or a copy takes some
-  /// microseconds to start, and PCI Express of the fourth generation has 25 GB/s.
-  Link device{.latency_us = 5, .megabytes_per_second = 20000};
+  /// Copies between a device's memory and the host's, there and back, as they are where a rank has a device of its own:
+  /// a copy takes some microseconds to start, and PCI Express of the fourth generation has 25 GB/s.
+  Link device{.latency_us = 20, .megabytes_per_second = 25000};
+  /// Steps between devices, and what they write and read there: a kernel starts in less, and links between devices
+  /// have some hundred GB/s.
+  Link windows{.latency_us = 8, .megabytes_per_second = 200000};
 
-  /// The built-in model, in which what was measured of shared memory, of reading another process's memory and of
-  /// messages between nodes takes the place of what is built in.
+  /// The built-in model, in which what was measured of shared memory, of reading another process's memory, of messages
+  /// between nodes and of devices takes the place of what is built in.
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
-  [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {}) noexcept;
+  [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {},
+                                    const DevicePace& devices = {}) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
   /// What each of so many ranks of a node that send at a time sends to other nodes while a message is on its way.
   [[nodiscard]] double bytes_in_a_latency(int senders) const noexcept;

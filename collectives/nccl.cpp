@@ -30,7 +30,7 @@ double bytes_sent(const Problem& problem) {
 Traffic traffic(const Problem& problem) {
   const double bytes = bytes_sent(problem);
   Traffic traffic;
-  traffic.device = {.messages = 1, .bytes = bytes};
+  traffic.windows = {.messages = 1, .bytes = bytes};
   if (problem.nodes > 1) {
     traffic.messages = {.messages = vendor::rounds(problem), .bytes = bytes / problem.largest_node};
   }

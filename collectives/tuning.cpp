@@ -39,8 +39,11 @@ constexpr std::array<Named<LinkModel>, 7> numbers_of_model = {
      {"to_next_gain", &LinkModel::to_next_gain},
      {"further_message", &LinkModel::further_message},
      {"reduce_megabytes_per_second", &LinkModel::reduce_megabytes_per_second}}};
-constexpr std::array<std::pair<std::string_view, Link LinkModel::*>, 3> links_of_model = {
-    {{"shared", &LinkModel::shared}, {"read", &LinkModel::read}, {"device", &LinkModel::device}}};
+constexpr std::array<std::pair<std::string_view, Link LinkModel::*>, 4> links_of_model = {
+    {{"shared", &LinkModel::shared},
+     {"read", &LinkModel::read},
+     {"device", &LinkModel::device},
+     {"windows", &LinkModel::windows}}};
 constexpr std::array<std::pair<std::string_view, MessageLink LinkModel::*>, 2> message_links_of_model = {
     {{"node", &LinkModel::node}, {"network", &LinkModel::network}}};
 constexpr std::string_view by_all = "network_by_all";

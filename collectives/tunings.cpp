@@ -26,8 +26,9 @@ std::string told_of(const TuningFile& file, const std::string& why) {
 
 }  // namespace
 
-Tunings::Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& network, bool crowded)
-    : measured_{.links = LinkModel::of(pace, crowded, network), .measured = {}, .machine = {}},
+Tunings::Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& network, bool crowded,
+                 const DevicePace& devices)
+    : measured_{.links = LinkModel::of(pace, crowded, network, devices), .measured = {}, .machine = {}},
       built_in_{.links = LinkModel::of({}, crowded), .measured = {}, .machine = {}} {
   try {
     Tuning tuning = Tuning::parse(file.text, measured_.links, crowded);
@@ -44,20 +45,24 @@ Tunings::Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& ne
 }
 
 std::shared_ptr<const Tunings> Tunings::shared(const TuningFile& file, const Pace& pace, const NetworkPace& network,
-                                               bool crowded) {
+                                               bool crowded, const DevicePace& devices) {
   struct Last {
     TuningFile file;
     Pace pace;
     NetworkPace network;
     bool crowded = false;
+    DevicePace devices;
     std::shared_ptr<const Tunings> tunings;
   };
   static std::mutex mutex;
   static Last last;
   const std::scoped_lock lock(mutex);
-  const bool same =
-      last.tunings && last.file == file && last.pace == pace && last.network == network && last.crowded == crowded;
-  if (!same) last = {file, pace, network, crowded, std::make_shared<const Tunings>(file, pace, network, crowded)};
+  const bool same = last.tunings && last.file == file && last.pace == pace && last.network == network &&
+                    last.crowded == crowded && last.devices == devices;
+  if (!same) {
+    last = {file,    pace,    network,
+            crowded, devices, std::make_shared<const Tunings>(file, pace, network, crowded, devices)};
+  }
   return last.tunings;
 }
 

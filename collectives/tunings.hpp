@@ -13,11 +13,13 @@ class Tunings {
  public:
   /// Reads `file`. What is wrong with it, or with its use here, is thrown as Tuning::parse does where the user has
   /// named it; one of the installation is then not used, and `warning` says why.
-  Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& network, bool crowded);
+  Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& network, bool crowded,
+          const DevicePace& devices = {});
 
   /// The same, made once for communicators that give the same.
   [[nodiscard]] static std::shared_ptr<const Tunings> shared(const TuningFile& file, const Pace& pace,
-                                                             const NetworkPace& network, bool crowded);
+                                                             const NetworkPace& network, bool crowded,
+                                                             const DevicePace& devices = {});
 
   /// What the algorithm of `call` is chosen by: for a deterministic one nothing that another run would measure anew.
   [[nodiscard]] const Tuning& of(const Call& call) const noexcept {

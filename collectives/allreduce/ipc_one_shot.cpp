@@ -10,8 +10,9 @@
 //
 // The kernels wait for nobody: they are put into the streams when the hosts of all ranks have seen the copies end, so
 // that it also goes where ranks share a device, which may run them one after the other. The call returns when its last
-// kernel is in the stream. For short vectors: with p ranks a device reads p times the vector. A vector longer than half
-// a window goes in segments. Any number of ranks; all get the same bits.
+// kernel is in the stream. For short vectors, as with p ranks a device reads p times the vector; where steps take long
+// and reading does not, as of processes that take turns on one device, for long ones. A vector longer than half a
+// window goes in segments. Any number of ranks; all get the same bits.
 
 #include "allreduce/window_segments.hpp"
 
@@ -23,7 +24,7 @@ Traffic traffic(const Problem& problem) {
   const auto bytes = static_cast<double>(problem.call.bytes());
   Traffic traffic;
   traffic.shared.messages = segments;
-  traffic.device = {.messages = 2 * segments, .bytes = (problem.ranks + 1.0) * bytes};
+  traffic.windows = {.messages = 2 * segments, .bytes = (problem.ranks + 1.0) * bytes};
   return traffic;
 }
 

@@ -19,6 +19,8 @@ namespace {
 
 /// Parts begin at multiples of it.
 constexpr std::size_t alignment = 64;
+/// Of a step, to put the copy of a part into a stream beside the others.
+constexpr double part_copy = 0.1;
 
 /// That of `rank`, of a segment of so many bytes.
 Section part_of(std::size_t bytes, int rank, int ranks) noexcept {
@@ -34,7 +36,7 @@ Traffic traffic(const Problem& problem) {
   const auto bytes = static_cast<double>(problem.call.bytes());
   Traffic traffic;
   traffic.shared.messages = 2 * segments;
-  traffic.device = {.messages = (2.0 + problem.ranks) * segments, .bytes = 3 * bytes};
+  traffic.windows = {.messages = (4 + part_copy * problem.ranks) * segments, .bytes = 3 * bytes};
   return traffic;
 }
 

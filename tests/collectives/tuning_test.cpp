@@ -74,6 +74,20 @@ TEST(Tuning, ReadsWhatLongMessagesTakeAndThoseOfAllRanksOfANode) {
   EXPECT_EQ(tuning.links.network_by_all, (MessageLink{.latency_us = 7, .megabytes_per_second = 8}));
 }
 
+TEST(Tuning, TakesWhatAFileSaysOfDevicesForWhatWasMeasured) {
+  const DevicePace pace{
+      .copies_us = 1, .copies_megabytes_per_second = 2, .windows_us = 3, .windows_megabytes_per_second = 4};
+  TuningFile file;
+  file.text = of_links(R"({"windows": {"latency_us": 5, "megabytes_per_second": 6}})");
+  const Tunings tunings(file, {}, {}, false, pace);
+  const LinkModel& links = tunings.of({.collective = Collective::allreduce}).links;
+  EXPECT_EQ(links.device, (Link{1, 2}));
+  EXPECT_EQ(links.windows, (Link{5, 6}));
+  const Call deterministic{.collective = Collective::allreduce, .repeatability = Repeatability::deterministic};
+  EXPECT_EQ(tunings.of(deterministic).links.device, LinkModel().device) << "another run would measure it anew";
+  EXPECT_EQ(tunings.of(deterministic).links.windows, (Link{5, 6}));
+}
+
 TEST(Tuning, TakesTheNetworkOfTheFileForThatOfAllRanksToo) {
   LinkModel measured;
   measured.network_by_all = {.latency_us = 100, .megabytes_per_second = 100};

@@ -17,7 +17,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -62,8 +61,11 @@ Task<> connect_as_processes(Transport& transport, int device) {
   ConnectedWindows connected =
       co_await connect_windows(transport, device, {.pid = transport.rank() + 1}, machine::window_half);
   EXPECT_TRUE(connected.windows) << connected.why_not;
-  transport.set_devices(chorus::Devices{
-      .accelerator = Accelerator::of(device), .native = nullptr, .windows = std::move(connected.windows), .note = {}});
+  transport.set_devices(chorus::Devices{.accelerator = Accelerator::of(device),
+                                        .native = nullptr,
+                                        .windows = std::move(connected.windows),
+                                        .pace = {},
+                                        .note = {}});
 }
 
 TEST_P(PretendedWindows, AreOpenedInOtherProcesses) {
@@ -99,28 +101,6 @@ TEST_P(PretendedWindows, StayUntilNothingReadsThem) {
     threads.clear();
     for (const TestStream& stream : streams) stream.wait();
     for (const auto& vector : vectors) EXPECT_EQ(elements<int>(*vector), std::vector<int>(1000, 6));
-  });
-}
-
-TEST(WindowsChoice, OneShotForShortVectorsTwoShotForLongOnesStagedForTheRest) {
-  on_device_ranks(4, Devices::shared, [](const Communicator& comm) {
-    const TestStream stream;
-    const auto call = [&](const auto& vector, ReduceOp op) {
-      using T = typename std::remove_cvref_t<decltype(vector)>::value_type;
-      const DeviceMemory memory(bytes_of_all(vector));
-      barrier(comm);
-      const std::size_t kernels = calls("cuLaunchKernel").size(), copies = calls("cuMemcpyDtoDAsync").size();
-      barrier(comm);
-      allreduce(comm, memory.span<T>(), op, stream.get());
-      synchronize(comm, stream.get());
-      barrier(comm);
-      return std::pair(calls("cuLaunchKernel").size() - kernels, calls("cuMemcpyDtoDAsync").size() - copies);
-    };
-    using Counts = std::pair<std::size_t, std::size_t>;
-    EXPECT_EQ(call(std::vector<float>(10, 1), ReduceOp::sum), Counts(4, 4));
-    EXPECT_EQ(call(std::vector<float>(1'000'000, 1), ReduceOp::sum), Counts(4, 4 + 16));
-    EXPECT_EQ(call(std::vector<int>(10, 1), ReduceOp::bitwise_or), Counts(0, 0));
-    EXPECT_EQ(call(std::vector<int>(10, 1), ReduceOp::average), Counts(0, 0));
   });
 }
 

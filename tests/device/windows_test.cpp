@@ -33,8 +33,11 @@ Task<> connect_anew(Transport& transport, std::size_t half_bytes) {
   check(cuCtxGetDevice(&device));
   ConnectedWindows connected = co_await connect_windows(transport, device, this_process(), half_bytes);
   EXPECT_TRUE(connected.windows) << connected.why_not;
-  transport.set_devices(chorus::Devices{
-      .accelerator = Accelerator::of(device), .native = nullptr, .windows = std::move(connected.windows), .note = {}});
+  transport.set_devices(chorus::Devices{.accelerator = Accelerator::of(device),
+                                        .native = nullptr,
+                                        .windows = std::move(connected.windows),
+                                        .pace = {},
+                                        .note = {}});
 }
 
 TEST_P(Windows, TakeVectorsInSegments) {

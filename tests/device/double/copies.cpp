@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_call.hpp"
 #include "memory.hpp"
+#include "shared.hpp"
 #include "streams.hpp"
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 
 // cuMemcpy... and cuMemset...
 namespace {
@@ -45,7 +48,10 @@ bool find_ends(const Copy& copy, Ends& ends) {
 }
 
 void carry_out(const Copy& copy, const Ends& ends, Lock& lock) {
+  const bool by_host = copy.to.place == Place::host || copy.from.place == Place::host;
+  const auto delay = by_host ? settings().copy_delay : std::chrono::microseconds(0);
   lock.unlock();
+  std::this_thread::sleep_for(delay);
   for (std::size_t row = 0; row < copy.height; ++row) {
     std::memmove(ends.to.data + row * copy.to.pitch, ends.from.data + row * copy.from.pitch, copy.width);
   }

@@ -63,6 +63,11 @@ void set_kernel_delay(int device, std::chrono::microseconds delay) {
   settings().kernel_delay = delay;
 }
 
+void set_copy_delay(std::chrono::microseconds delay) {
+  const Lock lock(guard());
+  settings().copy_delay = delay;
+}
+
 void forget_initialization() {
   const Lock lock(guard());
   settings().initialized = false;

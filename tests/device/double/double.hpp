@@ -82,6 +82,8 @@ void set_driver_version(int version);
 void set_delay(std::chrono::microseconds delay);
 /// How much longer kernels take on one of the devices. At first they take no longer than other operations.
 void set_kernel_delay(int device, std::chrono::microseconds delay);
+/// How much longer copies to and from the host take. At first they take no longer than other operations.
+void set_copy_delay(std::chrono::microseconds delay);
 /// Until the next cuInit, functions refuse as before the first.
 void forget_initialization();
 

@@ -72,6 +72,7 @@ void restore_settings() {
   all.driver_version = CUDA_VERSION;
   all.peer_access = true;
   all.slow_device = -1;
+  all.copy_delay = {};
   ++all.era;
 }
 

@@ -22,6 +22,7 @@ struct Settings {
   bool peer_access = true;
   std::chrono::microseconds delay{200};
   std::chrono::microseconds kernel_delay{0};
+  std::chrono::microseconds copy_delay{0};
   int slow_device = -1;  ///< that of `kernel_delay`
   int era = 0;           ///< grows with `clear`
 };
