@@ -45,6 +45,29 @@ TEST(DeviceStreams, NcclDoesNotWaitForTheStream) {
   });
 }
 
+/// Those of less than 32 KiB as two rows, as the driver writes one of them by the cores of the device.
+TEST(DeviceStreams, StagedResultsAreWrittenByTheCopyEngine) {
+  on_device_ranks(2, Devices::shared, [](const Communicator& comm) {
+    const TestStream stream;
+    const auto copies_in_two_rows = [&](std::size_t bytes) {
+      const DeviceMemory memory(std::vector<std::byte>(bytes, std::byte{1}));
+      barrier(comm);
+      const std::size_t before = calls("cuMemcpy2DAsync").size();
+      barrier(comm);
+      allreduce(comm, memory.span<std::uint8_t>(), ReduceOp::sum, stream.get(), {.algorithm = "staged"});
+      stream.wait();
+      EXPECT_EQ(elements<std::uint8_t>(memory), std::vector<std::uint8_t>(bytes, 2));
+      barrier(comm);
+      return calls("cuMemcpy2DAsync").size() - before;
+    };
+    copies_in_two_rows(2);  // the first call measures the devices
+    EXPECT_EQ(copies_in_two_rows(2), 2U) << "one on each rank";
+    EXPECT_EQ(copies_in_two_rows((32 << 10) - 2), 2U);
+    EXPECT_EQ(copies_in_two_rows(32 << 10), 0U);
+    EXPECT_EQ(copies_in_two_rows(3), 0U) << "which has no halves";
+  });
+}
+
 TEST(DeviceStreams, NcclIsCapturedAndStagedRefused) {
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
