@@ -144,7 +144,8 @@ struct Algorithm {
   bool (*applies)(const Problem&);
   Traffic (*traffic)(const Problem&);
   Task<> (*run)(Transport&, Arguments);
-  /// The same, blocking and without a coroutine, for the smallest messages inside a node; may be null.
+  /// The same, blocking and without a coroutine, for the smallest messages inside a node and for what queues; may be
+  /// null.
   void (*now)(Transport&, const Arguments&) = nullptr;
   /// The same in two halves; may be null. Such an algorithm `arrives`.
   const Halves* halves = nullptr;
@@ -158,7 +159,7 @@ struct Algorithm {
   bool only_named = false;
   /// Whose memory it works on.
   Memory memory = Memory::host;
-  /// True where it puts the call into a stream, where no rank waits for another.
+  /// True where it puts the call into a stream, where no rank waits for another; it does so by `now`.
   bool queues = false;
 };
 

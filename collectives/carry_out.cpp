@@ -40,18 +40,6 @@ void divide(const Transport& transport, const Arguments& arguments) {
   if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
 }
 
-/// Not all calls are equal if, and only if, some rank's differs from that of the rank before it.
-Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpose) {
-  const int ranks = transport.size();
-  const int previous = (transport.rank() + ranks - 1) % ranks;
-  Call theirs;
-  co_await transport.sendrecv(bytes_of(call), (transport.rank() + 1) % ranks, writable_bytes_of(theirs), previous);
-  if (theirs == call) co_return;
-  throw Error(ErrorCode::mismatch,
-              fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
-                          mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name, purpose)));
-}
-
 /// Of several ranks: one alone would measure how it copies for itself, and spread that.
 bool renews_pace(const SharedGroup& memory) noexcept { return memory.size() > 1 && memory.is_pace_old(); }
 
@@ -84,11 +72,15 @@ Task<> carry_alone(const Algorithm& algorithm, Transport& transport, Arguments a
   }
 }
 
-Task<> queue(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare) {
-  if (compare && transport.size() > 1) {
-    co_await compare_with_previous(transport, arguments.call, arguments.purpose);
-  }
-  co_await algorithm.run(transport, arguments);
+Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpose) {
+  const int ranks = transport.size();
+  const int previous = (transport.rank() + ranks - 1) % ranks;
+  Call theirs;
+  co_await transport.sendrecv(bytes_of(call), (transport.rank() + 1) % ranks, writable_bytes_of(theirs), previous);
+  if (theirs == call) co_return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("the ranks disagree about this call; all must make the same call:{}\n ",
+                          mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name, purpose)));
 }
 
 void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "transport/mismatch_report.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -16,8 +17,9 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
 /// The part of it without signs and arrivals: for an algorithm that leaves all of its call to another one.
 Task<> carry_alone(const Algorithm& algorithm, Transport& transport, Arguments arguments);
 
-/// Puts a call on device memory into its stream by `algorithm`, which queues; with `compare` as above.
-Task<> queue(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare);
+/// What `compare` does: waits for the call of the rank before, and throws Error{mismatch} where it differs. Not all
+/// calls are equal if, and only if, some rank's differs from that of the rank before it.
+Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpose);
 
 // The same without a coroutine: what comes before `algorithm.now`, and what after it.
 

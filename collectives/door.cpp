@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "chosen.hpp"
+#include "device/accelerator.hpp"
 #include "device/device_memory.hpp"
 #include "device_call.hpp"
 #include "pending_call.hpp"
@@ -82,7 +83,10 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
   check_stream(state, algorithm, arguments);
   if (!algorithm.queues) return drive(state, algorithm, arguments);
-  state.drive(queue(algorithm, state.transport(), arguments, state.settings().compare));
+  if (state.settings().compare && state.size() > 1) {
+    state.drive(compare_with_previous(state.transport(), arguments.call, arguments.purpose));
+  }
+  algorithm.now(state.transport(), arguments);
 }
 
 }  // namespace
@@ -171,6 +175,7 @@ void check_pointers(const CommunicatorState& state, Collective collective, const
 }
 
 int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+  const Accelerator* const known = state.transport().accelerator();
   int device = -1;
   const auto check = [&](const void* data, std::size_t count, const char* argument) {
     if (data == nullptr || count == 0) return;
@@ -180,7 +185,7 @@ int check_place(const CommunicatorState& state, Collective collective, const det
           state, collective,
           fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
     }
-    device = place_of(data).device;
+    device = device_of(data, known != nullptr ? known->device() : -1);
     if (device >= 0) return;
     reject(state, collective,
            fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "

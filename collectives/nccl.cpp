@@ -39,7 +39,7 @@ Traffic traffic(const Problem& problem) {
 
 bool applies(const Problem& problem) { return problem.call.memory == Memory::device && problem.native; }
 
-Task<> run(Transport& transport, Arguments arguments) {
+void now(Transport& transport, const Arguments& arguments) {
   DeviceNative& native = *transport.device_native();
   native.queue(arguments.call,
                {.in = arguments.in,
@@ -47,6 +47,10 @@ Task<> run(Transport& transport, Arguments arguments) {
                 .in_sections = arguments.in_sections,
                 .out_sections = arguments.out_sections},
                factor_of(arguments), arguments.stream);
+}
+
+Task<> run(Transport& transport, Arguments arguments) {
+  now(transport, arguments);
   co_return;
 }
 
@@ -59,6 +63,7 @@ constexpr Algorithm algorithm{.name = "nccl",
                               .applies = applies,
                               .traffic = traffic,
                               .run = run,
+                              .now = now,
                               .memory = Memory::device,
                               .queues = true};
 

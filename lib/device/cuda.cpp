@@ -37,6 +37,7 @@ Cuda load() {
   library.find(cuda.device_get_uuid, "cuDeviceGetUuid_v2");
   library.find(cuda.device_primary_ctx_retain, "cuDevicePrimaryCtxRetain");
   library.find(cuda.ctx_get_device, "cuCtxGetDevice");
+  library.find(cuda.ctx_get_current, "cuCtxGetCurrent");
   library.find(cuda.ctx_set_current, "cuCtxSetCurrent");
   library.find(cuda.ctx_push_current, "cuCtxPushCurrent_v2");
   library.find(cuda.ctx_pop_current, "cuCtxPopCurrent_v2");
@@ -133,6 +134,17 @@ void push_context(CUcontext context) {
 void pop_context() noexcept {
   CUcontext ours = nullptr;
   cuda().ctx_pop_current(&ours);
+}
+
+CurrentContext::CurrentContext(CUcontext context) : pushed_(false) {
+  CUcontext current = nullptr;
+  if (cuda().ctx_get_current(&current) == CUDA_SUCCESS && current == context) return;
+  push_context(context);
+  pushed_ = true;
+}
+
+CurrentContext::~CurrentContext() {
+  if (pushed_) pop_context();
 }
 
 LastContext::LastContext(CUcontext context) noexcept : current_(cuda().ctx_push_current(context) == CUDA_SUCCESS) {}

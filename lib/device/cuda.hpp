@@ -21,6 +21,7 @@ struct Cuda {
   decltype(&cuDeviceGetUuid) device_get_uuid = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) device_primary_ctx_retain = nullptr;
   decltype(&cuCtxGetDevice) ctx_get_device = nullptr;
+  decltype(&cuCtxGetCurrent) ctx_get_current = nullptr;
   decltype(&cuCtxSetCurrent) ctx_set_current = nullptr;
   decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
   decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
@@ -90,10 +91,13 @@ void pop_context() noexcept;
 /// Makes `context` the calling thread's until it is destroyed.
 class CurrentContext {
  public:
-  explicit CurrentContext(CUcontext context) { push_context(context); }
+  explicit CurrentContext(CUcontext context);
   CurrentContext(const CurrentContext&) = delete;
   CurrentContext& operator=(const CurrentContext&) = delete;
-  ~CurrentContext() { pop_context(); }
+  ~CurrentContext();
+
+ private:
+  bool pushed_;  ///< it mostly is that already, and to ask takes less than to push and pop
 };
 
 /// The same at the end of something, when the driver may have ended with the process: false where it has.

@@ -26,6 +26,31 @@ unsigned long long objects_loaded() noexcept {
   return loaded;
 }
 
+/// Places of addresses that were asked for: to ask the driver takes longer than a short call.
+class KnownPlaces {
+ public:
+  [[nodiscard]] bool has(const void* address, int place) const noexcept {
+    return known_[line_of(address)].load(std::memory_order_relaxed) == entry(address, place);
+  }
+  void add(const void* address, int place) noexcept {
+    known_[line_of(address)].store(entry(address, place), std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr unsigned line_bits = 6;
+
+  [[nodiscard]] static std::size_t line_of(const void* address) noexcept {
+    // Buffers of devices begin at multiples of 512 bytes or 2 MiB: by the golden ratio these are spread.
+    return (std::uint64_t{reinterpret_cast<std::uintptr_t>(address)} * 0x9E3779B97F4A7C15U) >> (64U - line_bits);
+  }
+  /// Of an address the kernel gives 56 bits at most.
+  [[nodiscard]] static std::uint64_t entry(const void* address, int place) noexcept {
+    return std::uint64_t{reinterpret_cast<std::uintptr_t>(address)} << 8U | static_cast<std::uint8_t>(place);
+  }
+
+  std::array<std::atomic<std::uint64_t>, std::size_t{1} << line_bits> known_{};
+};
+
 }  // namespace
 
 MemoryPlace place_of(const void* address) {
@@ -69,13 +94,20 @@ void copy_anywhere(void* out, const void* in, std::size_t bytes) {
   cuda().check(cuda().stream_synchronize(nullptr), "copy to or from the device");  // it may have gone on by itself
 }
 
+int device_of(const void* address, int expected) {
+  static KnownPlaces known;
+  if (expected >= 0 && known.has(address, expected)) return expected;
+  const int device = place_of(address).device;
+  known.add(address, device);
+  return device;
+}
+
 bool is_device_only(const void* address) noexcept try {
-  // To ask the driver takes longer than a short call: buffers that were asked about are known again.
-  static std::array<std::atomic<const void*>, 64> known_host{};
-  std::atomic<const void*>& known = known_host[reinterpret_cast<std::uintptr_t>(address) / 64 % known_host.size()];
-  if (known.load(std::memory_order_relaxed) == address) return false;
+  constexpr int host = 0;
+  static KnownPlaces known;
+  if (known.has(address, host)) return false;
   if (!place_of(address).host) return true;
-  known.store(address, std::memory_order_relaxed);
+  known.add(address, host);
   return false;
 } catch (const Error& error) {
   // Where no driver works there is nothing of a device: not to be tried for each call.

@@ -17,6 +17,10 @@ struct MemoryPlace {
 /// driver.
 [[nodiscard]] MemoryPlace place_of(const void* address);
 
+/// The device whose memory `address` is, as place_of tells; -1: none. `expected` is what it most likely is, or -1: the
+/// driver is not asked where it has told just that of the address before, which takes longer than many a call.
+[[nodiscard]] int device_of(const void* address, int expected);
+
 /// Whether this process has had to do with CUDA when a communicator was last set up, or has called chorus with device
 /// memory: as long as it has not, no pointer can be one of a device.
 inline std::atomic<bool> process_uses_cuda{false};

@@ -274,7 +274,7 @@ void NcclNative::put(const Call& call, const Native::Buffers& buffers, const voi
 void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* opaque) {
   const CurrentContext current(context_);
   const std::scoped_lock lock(mutex_);
-  check_state();
+  if (found_) throw Error(*found_);  // NCCL itself says in each call what has failed
   auto* const stream = static_cast<CUstream>(opaque);
   if (limit_.count() == 0) return put(call, buffers, factor, stream);
   const Clock::time_point now = Clock::now();

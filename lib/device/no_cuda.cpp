@@ -21,6 +21,7 @@ constexpr const char* without_cuda = "the library has been built without CUDA; c
 
 VisibleGpus visible_gpus() { return {.gpus = {}, .reason = without_cuda, .expected = false}; }
 MemoryPlace place_of(const void* /*address*/) { refuse(); }
+int device_of(const void* /*address*/, int /*expected*/) { refuse(); }
 void look_for_cuda() noexcept {}
 int current_device() { refuse(); }
 void copy_anywhere(void* /*out*/, const void* /*in*/, std::size_t /*bytes*/) { refuse(); }
