@@ -48,8 +48,8 @@ inline constexpr std::size_t lent_by_far_cores_from = std::size_t{256} << 10U;
 /// start, and short enough that the copies of long calls are hidden.
 inline constexpr std::size_t staged_at_once = std::size_t{1} << 20U;
 
-/// Below it CUDA's driver writes a row of bytes to a device by the cores of that, for which processes that share it take
-/// turns; two rows it writes by the copy engine.
+/// Below it CUDA's driver writes a row of bytes to a device by the cores of that, for which processes that share it
+/// take turns; two rows it writes by the copy engine.
 inline constexpr std::size_t written_by_cores_below = std::size_t{32} << 10U;
 
 /// Half of a window into a device's memory, which other ranks' devices read: what goes through it at a time. Long,
