@@ -149,7 +149,8 @@ struct Algorithm {
   void (*now)(Transport&, const Arguments&) = nullptr;
   /// The same in two halves; may be null. Such an algorithm `arrives`.
   const Halves* halves = nullptr;
-  /// True where its first round in shared memory is the arrival of every rank, so that the door need not ask for one.
+  /// True where its first round in the memory of a node is the arrival of every rank there, so that the door need not
+  /// ask for one.
   bool arrives = false;
   /// True where Reduction::all gets the contributions of all ranks to an element at once, so that a sum can be exact
   /// and rounded once. Others carry wider elements where that matters (wider_elements.hpp).

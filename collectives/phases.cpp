@@ -160,7 +160,9 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   }
   const bool inside = phase.where == Phase::Where::inside;
   arguments.call.root = inside ? speaker_ : root_ == no_rank ? 0 : node_of(root_);
-  co_await algorithm_for(phase, problem).run(where, arguments);
+  const Algorithm& algorithm = algorithm_for(phase, problem);
+  if (problem.shared && !std::exchange(met_, true) && !algorithm.arrives) co_await meet(*where.shared());
+  co_await algorithm.run(where, arguments);
 }
 
 }  // namespace chorus

@@ -79,6 +79,7 @@ class Nodes {
   /// Carries out a phase by the algorithm that is fastest for it by the model. Called by all ranks of the node or, of a
   /// phase between the nodes, by those that speak, or have a lane. The phase's root is the rank that speaks, or the
   /// root's node. The result of a reduce_scatter may stand in the place of this rank's own block in `in`.
+  /// In their first phase inside it the ranks of a node meet, as Algorithm::arrives asks for: each has one.
   [[nodiscard]] Task<> run(const Phase& phase, Arguments arguments);
 
  private:
@@ -88,6 +89,7 @@ class Nodes {
   Problem whole_;
   int root_ = no_rank;
   bool last_ = false;
+  bool met_ = false;                // in a phase inside the node
   int speaker_ = 0;                 // of this node, as its place there
   std::optional<Subset> speakers_;  // where they are not the transport's leaders
 };

@@ -54,6 +54,7 @@ const Algorithm algorithm{
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::allgather_hierarchical

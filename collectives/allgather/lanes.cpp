@@ -112,6 +112,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::allgather_lanes

@@ -62,6 +62,7 @@ const Algorithm algorithm{
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::allgatherv_hierarchical

@@ -101,6 +101,7 @@ const Algorithm algorithm{
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::alltoall_hierarchical

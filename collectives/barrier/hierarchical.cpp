@@ -31,6 +31,7 @@ const Algorithm algorithm{
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::barrier_hierarchical

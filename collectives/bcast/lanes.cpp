@@ -38,6 +38,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::bcast_lanes

@@ -143,6 +143,7 @@ const Algorithm algorithm{
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::bcast_tree_of_nodes

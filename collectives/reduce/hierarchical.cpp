@@ -43,6 +43,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::reduce_hierarchical

@@ -39,6 +39,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::reduce_lanes

@@ -58,6 +58,7 @@ const Algorithm algorithm{
     .applies = applies,
     .traffic = traffic,
     .run = run,
+    .arrives = true,
 };
 
 }  // namespace chorus::reduce_scatter_block_hierarchical

@@ -14,6 +14,7 @@ const Algorithm algorithm{
     .applies = reduces_by_lanes,
     .traffic = traffic_of_reduction_by_lanes,
     .run = reduce_scatter_by_lanes,
+    .arrives = true,
 };
 
 }  // namespace chorus::reduce_scatter_block_lanes
