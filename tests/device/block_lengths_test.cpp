@@ -154,29 +154,39 @@ TEST_P(BlockLengths, GathervAndScatterv) {
   });
 }
 
+void check_reduce_scatter(const Communicator& comm, const std::vector<std::size_t>& counts, bool in_place,
+                          const CollectiveOptions& options) {
+  const int ranks = comm.size();
+  const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const auto me = static_cast<std::size_t>(comm.rank());
+  const std::size_t first = std::accumulate(counts.begin(), counts.begin() + comm.rank(), std::size_t{0});
+  std::vector<int> given(all), wanted(counts[me]);
+  for (std::size_t i = 0; i < all; ++i) given[i] = static_cast<int>(i) + comm.rank();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    wanted[i] = ranks * static_cast<int>(first + i) + ranks * (ranks - 1) / 2;
+  }
+  const TestStream stream;
+  const DeviceMemory from(bytes_of_all(given)), to(counts[me] * sizeof(int));
+  if (in_place) {
+    reduce_scatter(comm, from.span<int>(), counts, ReduceOp::sum, stream.get(), options);
+  } else {
+    reduce_scatter(comm, from.span<const int>(), to.span<int>(), counts, ReduceOp::sum, stream.get(), options);
+  }
+  synchronize(comm, stream.get());
+  std::vector<int> got = elements<int>(in_place ? from : to);
+  got.resize(wanted.size());
+  EXPECT_EQ(got, wanted);
+}
+
 TEST_P(BlockLengths, ReduceScatter) {
   on_device_ranks(ranks(), Devices::own, [](const Communicator& comm) {
-    std::vector<std::size_t> counts;
-    for (int rank = 0; rank < ranks(); ++rank) counts.push_back(length(rank, 3) + (rank == 0 ? 2 : 0));
-    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-    const auto me = static_cast<std::size_t>(comm.rank());
-    const std::size_t first = std::accumulate(counts.begin(), counts.begin() + comm.rank(), std::size_t{0});
-    std::vector<int> given(all), wanted(counts[me]);
-    for (std::size_t i = 0; i < all; ++i) given[i] = static_cast<int>(i) + comm.rank();
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      wanted[i] = ranks() * static_cast<int>(first + i) + ranks() * (ranks() - 1) / 2;
+    std::vector<std::size_t> counts, growing;  // growing: in place a result reaches into the rank's own block
+    for (int rank = 0; rank < ranks(); ++rank) {
+      counts.push_back(length(rank, 3) + (rank == 0 ? 2 : 0));
+      growing.push_back(static_cast<std::size_t>(1) << static_cast<unsigned>(2 * rank));
     }
-    const TestStream stream;
-    const DeviceMemory from(bytes_of_all(given)), to(counts[me] * sizeof(int));
-    if (in_place()) {
-      reduce_scatter(comm, from.span<int>(), counts, ReduceOp::sum, stream.get(), options());
-    } else {
-      reduce_scatter(comm, from.span<const int>(), to.span<int>(), counts, ReduceOp::sum, stream.get(), options());
-    }
-    synchronize(comm, stream.get());
-    std::vector<int> got = elements<int>(in_place() ? from : to);
-    got.resize(wanted.size());
-    EXPECT_EQ(got, wanted);
+    check_reduce_scatter(comm, counts, in_place(), options());
+    check_reduce_scatter(comm, growing, in_place(), options());
   });
 }
 

@@ -93,6 +93,17 @@ TEST(DevicePace, IsRememberedOfTheSameRanks) {
   EXPECT_NE(paces.at(2), paces[0]) << "others than those";
 }
 
+TEST(DevicePace, IsMeasuredAnewWhereThereAreNoWindowsAnyMore) {
+  on_one_device(2, sum_once);
+  on_device_ranks(2, Devices::shared, [](const Communicator& comm) {
+    if (comm.rank() == 0) inject({.function = "cuIpcGetMemHandle", .result = CUDA_ERROR_NOT_SUPPORTED});
+    barrier(comm);
+    sum_once(comm);
+    EXPECT_TRUE(pace_of(comm).known());
+    EXPECT_FALSE(pace_of(comm).knows_windows());
+  });
+}
+
 TEST(DevicePace, IsNotMeasuredWhereNcclConnectsTheDevices) {
   forget_device_pace();
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {

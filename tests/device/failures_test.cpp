@@ -13,6 +13,7 @@
 #include <nccl.h>
 
 #include <barrier>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,35 @@ TEST(DeviceFailures, AnErrorOfNcclEndsTheCall) {
   });
 }
 
+TEST(DeviceFailures, AnErrorOfNcclInACallThatIsInItsStreamEndsTheWait) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    barrier(comm);
+    if (comm.rank() != 0) return;
+    allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get());
+    set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+    expect_error(outcome_of([&] { synchronize(comm, stream.get()); }), ErrorCode::transport, {"NCCL"});
+    stream.wait();
+  });
+}
+
+TEST(DeviceFailures, AnErrorOfNcclEndsAStreamThatIsWaitedForElsewhere) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
+    barrier(comm);
+    if (comm.rank() != 0) return;
+    allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get());
+    set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+    stream.wait();
+    expect_error(allreduce_outcome(comm, memory, stream), ErrorCode::transport, {"NCCL"});  // no timeout
+  });
+}
+
 /// Of a rank that waited too long, which says so with `words`, or has heard that another one did.
 void expect_waited(const Outcome& outcome, const char* words) {
   EXPECT_TRUE(outcome.code == ErrorCode::timeout || outcome.code == ErrorCode::broken) << outcome.text;
@@ -176,7 +206,9 @@ TEST(DeviceFailures, ACallThatDoesNotReturnFromNcclIsEnded) {
     EXPECT_FALSE(allreduce_outcome(comm, memory, stream).code);
     barrier(comm);
     set_stalls(true);
+    const auto began = std::chrono::steady_clock::now();
     const Outcome outcome = allreduce_outcome(comm, memory, stream);
+    EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(7900)) << "not before its time";
     expect_waited(outcome, "did not come");
     EXPECT_EQ(outcome_of([&] { barrier(comm); }).code, ErrorCode::broken);
   });
@@ -191,6 +223,19 @@ TEST(DeviceFailures, ARankThatDoesNotConnectIsNotWaitedForForEver) {
     barrier(comm);
     const Outcome outcome = allreduce_outcome(comm, memory, stream);
     EXPECT_TRUE(outcome.code) << "nobody is connected";
+  });
+}
+
+TEST(DeviceFailures, OfNcclToGiveAnAddressIsToldOnEveryRank) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(ones()));
+    if (comm.rank() == 0) inject({.function = "ncclGetUniqueId", .result = ncclSystemError});
+    barrier(comm);
+    const Outcome outcome = allreduce_outcome(comm, memory, stream);
+    EXPECT_TRUE(outcome.code);
+    if (comm.rank() == 0) expect_error(outcome, ErrorCode::transport, {"no address to meet at", "NCCL_DEBUG"});
+    EXPECT_TRUE(calls("ncclCommInitRankConfig").empty());
   });
 }
 
@@ -229,6 +274,7 @@ TEST_P(FailingCalls, AreToldOnEveryRankAndHangNobody) {
 INSTANTIATE_TEST_SUITE_P(Every, FailingCalls,
                          testing::Values(FailingCall{"ncclSend", ncclInternalError, "nccl"},
                                          FailingCall{"ncclRecv", ncclSystemError, "nccl"},
+                                         FailingCall{"ncclGroupEnd", ncclUnhandledCudaError, "nccl"},
                                          FailingCall{"cuMemAllocAsync", CUDA_ERROR_OUT_OF_MEMORY, "nccl"},
                                          FailingCall{"cuMemcpy2DAsync", CUDA_ERROR_INVALID_VALUE, "staged"},
                                          FailingCall{"cuEventRecord", CUDA_ERROR_ILLEGAL_ADDRESS, "staged"},

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace chorus::test {
@@ -47,6 +49,24 @@ TEST_P(EachAlgorithm, KeepsTheOrderOfTheStream) {
   });
 }
 
+/// Where nothing is copied to the host, whose end the host would wait for.
+TEST_P(EachAlgorithm, KeepsTheOrderWhereARankOnlyGets) {
+  on_device_ranks(ranks, Devices::own, [](const Communicator& comm) {
+    const Numbers given = repeated(comm.rank() + 1);
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(repeated(0)));
+    bcast(comm, memory.span<double>(), 0, stream.get(), {.algorithm = GetParam()});  // connects
+    stream.wait();
+    const auto oversleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+    if (comm.rank() != 0) check(cuLaunchHostFunc(stream.native(), oversleep, nullptr));
+    check(
+        cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(memory.data()), given.data(), memory.size(), stream.native()));
+    bcast(comm, memory.span<double>(), 0, stream.get(), {.algorithm = GetParam()});
+    stream.wait();
+    EXPECT_EQ(elements<double>(memory), repeated(1));
+  });
+}
+
 /// A factor of each rank's own; the sums of the ranks' numbers, counted from 1, times it.
 template <class T>
 void check_premultiplied(const Communicator& comm, const char* algorithm) {
@@ -81,6 +101,17 @@ TEST_P(EachAlgorithm, MultipliesBeforeASum) {
     check_premultiplied<bfloat16_t>(comm, GetParam());
     check_premultiplied<int>(comm, GetParam());
     check_premultiplied<std::uint8_t>(comm, GetParam());
+  });
+}
+
+TEST_P(EachAlgorithm, MultipliesLongVectors) {
+  on_device_ranks(ranks, Devices::own, [](const Communicator& comm) {
+    const std::size_t count = 300'000;
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(repeated(comm.rank() + 1, count)));
+    allreduce(comm, memory.span<double>(), PremultipliedSum<double>{2}, stream.get(), {.algorithm = GetParam()});
+    synchronize(comm, stream.get());
+    EXPECT_EQ(elements<double>(memory), repeated(2 * sum_of(ranks), count));
   });
 }
 

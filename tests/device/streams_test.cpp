@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of streams, graphs, and what calls on device memory make of communicators.
+#include "device/accelerator.hpp"
 #include "device/device_native.hpp"
 #include "device/device_ranks.hpp"
 #include "device/double/double.hpp"
+#include "device/nccl_connection.hpp"
 #include "transport/communicator_state.hpp"
 #include "worlds/outcome.hpp"
+#include "worlds/scoped_variable.hpp"
 
 #include <chorus/chorus.hpp>
 
 #include <gtest/gtest.h>
+#include <nccl.h>
 
+#include <chrono>
+#include <cstddef>
 #include <future>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace chorus::test {
@@ -68,6 +77,30 @@ TEST(DeviceStreams, StagedResultsAreWrittenByTheCopyEngine) {
   });
 }
 
+/// Where a call is given up: its buffers are the caller's again, and what is pinned is freed.
+TEST(DeviceStreams, GoOnAfterCopiesThatAreUnderWay) {
+  on_device_ranks(1, Devices::shared, [](const Communicator& /*comm*/) {
+    using Way = Accelerator::Way;
+    const std::vector<std::byte> ones(1000, std::byte{1}), twos(1000, std::byte{2});
+    const Accelerator::Rows row{.count = 1, .bytes = 1000, .distance = 1000};
+    const TestStream stream;
+    const DeviceMemory memory(ones);
+    const auto device = Accelerator::of(0);
+    std::byte* const pinned = device->pinned(1000).data();
+    set_copy_delay(std::chrono::milliseconds(20));
+    for (const Way way : {Way::to_host, Way::to_device}) {
+      device->copy(way, 0, pinned, memory.data(), row);
+      device->go_before(stream.native());
+      check(cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory.data()), 2, 1000, stream.native()));
+      stream.wait();
+      while (!device->is_over(way, 0)) std::this_thread::yield();
+      EXPECT_EQ(std::vector<std::byte>(pinned, pinned + 1000), ones);
+      EXPECT_EQ(memory.content(), twos);
+    }
+    device->copy(Way::to_host, 0, pinned, memory.data(), row);  // the device's end waits for it
+  });
+}
+
 TEST(DeviceStreams, NcclIsCapturedAndStagedRefused) {
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
@@ -94,6 +127,100 @@ TEST(DeviceStreams, NcclIsCapturedAndStagedRefused) {
       stream.wait();
       EXPECT_EQ(elements<double>(memory), repeated(result));
     }
+  });
+}
+
+/// The stream that this rank's last copy to its device went into.
+CUstream stream_of_last_copy(const Communicator& comm) {
+  const void* last = nullptr;
+  for (const DeviceCall& call : calls("cuMemcpyHtoDAsync")) {
+    if (call.label == "rank " + std::to_string(comm.rank())) last = call.stream;
+  }
+  return static_cast<CUstream>(const_cast<void*>(last));
+}
+
+TEST(DeviceStreams, StagedSegmentsStayInPinnedMemoryUntilTheyAreOnTheDevice) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    Numbers given(400'000);
+    std::iota(given.begin(), given.end(), 0);
+    const DeviceMemory memory(bytes_of_all(given));
+    const auto call = [&] {
+      allreduce(comm, memory.span<double>(), ReduceOp::max, stream.get(), {.algorithm = "staged"});
+    };
+    call();
+    const auto oversleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+    check(cuLaunchHostFunc(stream_of_last_copy(comm), oversleep, nullptr));
+    call();
+    EXPECT_EQ(elements<double>(memory), given);
+  });
+}
+
+/// The default stream is that of the communicator's device.
+TEST(DeviceStreams, ThreadsMayUseAnotherDeviceThanTheCommunicator) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const DeviceMemory memory(bytes_of_all(repeated(comm.rank() + 1)));
+    for (const char* algorithm : {"nccl", "staged"}) {
+      const auto call = [&] {
+        allreduce(comm, memory.span<double>(), ReduceOp::sum, Stream(), {.algorithm = algorithm});
+        synchronize(comm, Stream());
+      };
+      call();
+      const int other = 2 + comm.rank();
+      take_device(other);
+      call();
+      CUdevice current = -1;
+      check(cuCtxGetDevice(&current));
+      EXPECT_EQ(current, other) << "it stays the thread's";
+      take_device(comm.rank());
+    }
+    EXPECT_EQ(elements<double>(memory), repeated(3 * 8));
+  });
+}
+
+/// As their graph is launched later, or never.
+TEST(DeviceStreams, CapturedCallsAreNotWatched) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(repeated(comm.rank() + 1)));
+    const auto events_of_call = [&] {
+      barrier(comm);
+      const std::size_t before = calls("cuEventRecord").size();
+      barrier(comm);
+      allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get());
+      barrier(comm);
+      return calls("cuEventRecord").size() - before;
+    };
+    allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get());  // connects
+    EXPECT_EQ(events_of_call(), 2U) << "one on each rank";
+    stream.wait();
+    begin_capture(stream.native(), CaptureMode::relaxed);
+    EXPECT_EQ(events_of_call(), 0U);
+    EXPECT_EQ(end_capture(stream.native()), CUDA_SUCCESS);
+  });
+}
+
+/// By what looks at the calls in streams meanwhile.
+TEST(DeviceStreams, CapturesOfOtherThreadsAreNotDisturbed) {
+  const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream, captured;
+    const DeviceMemory memory(bytes_of_all(repeated(comm.rank() + 1)));
+    bcast(comm, memory.span<double>(), 0, stream.get());
+    stream.wait();
+    std::promise<void> released;
+    check(cuLaunchHostFunc(stream.native(), keeper(), &released));
+    allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get());
+    barrier(comm);
+    if (comm.rank() == 0) {
+      begin_capture(captured.native(), CaptureMode::global);
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      EXPECT_EQ(end_capture(captured.native()), CUDA_SUCCESS);
+    }
+    barrier(comm);
+    released.set_value();
+    stream.wait();
   });
 }
 
@@ -181,6 +308,36 @@ TEST(DeviceCommunicators, PartsAreSplitOff) {
   });
 }
 
+/// Makes a connection, which is over before or after it is given up.
+void give_up_a_connection(bool over) {
+  CUcontext context = nullptr;
+  check(cuCtxGetCurrent(&context));
+  const auto goes_on = std::make_shared<std::promise<void>>();
+  {
+    const NcclConnection connection(context, [goes_on](ncclComm_t* made) {
+      goes_on->get_future().wait();
+      ncclUniqueId id{};
+      ncclGetUniqueId(&id);
+      return ncclCommInitRankConfig(made, 1, id, 0, nullptr);
+    });
+    if (over) goes_on->set_value();
+    while (over && !connection.is_over()) std::this_thread::yield();
+  }
+  if (!over) goes_on->set_value();
+}
+
+TEST(DeviceCommunicators, ThatNobodyTakesAreAborted) {
+  on_device_ranks(1, Devices::shared, [](const Communicator& /*comm*/) {
+    for (const std::size_t aborted : {1U, 2U}) {
+      give_up_a_connection(aborted == 2);
+      for (int wait = 0; wait < 2000 && calls("ncclCommAbort").size() < aborted; ++wait) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      EXPECT_EQ(calls("ncclCommAbort").size(), aborted);
+    }
+  });
+}
+
 TEST(DeviceCommunicators, HaveOneDeviceOnEachRank) {
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
@@ -194,8 +351,10 @@ TEST(DeviceCommunicators, HaveOneDeviceOnEachRank) {
     const DeviceMemory elsewhere(bytes_of_all(repeated(1)));
     CUcontext popped = nullptr;
     check(cuCtxPopCurrent(&popped));
-    expect_error(outcome_of([&] { allreduce(comm, elsewhere.span<double>(), ReduceOp::max, stream.get()); }),
-                 ErrorCode::invalid_argument, {"of device " + std::to_string(other), "dup"});
+    for (int call = 0; call < 2; ++call) {  // the second time the address is known
+      expect_error(outcome_of([&] { allreduce(comm, elsewhere.span<double>(), ReduceOp::max, stream.get()); }),
+                   ErrorCode::invalid_argument, {"of device " + std::to_string(other), "dup"});
+    }
   });
 }
 

@@ -46,7 +46,13 @@ void join_capture(const std::shared_ptr<Stream>& stream, const std::shared_ptr<C
   capture->progress[stream];
 }
 
+CUstreamCaptureMode& mode_of_this_thread() {
+  thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  return mode;
+}
+
 bool refuses_unsafe_calls() {
+  if (mode_of_this_thread() == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
   bool refuses = false;
   for (const auto& capture : captures()) {
     if (capture->mode != CaptureMode::global) continue;

@@ -37,6 +37,8 @@ void add_to_capture(const std::shared_ptr<Stream>& stream, const Plan& plan);
 /// A stream that waits for captured work takes part.
 void join_capture(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Capture>& capture);
 
+/// As cuThreadExchangeStreamCaptureMode has set it.
+[[nodiscard]] CUstreamCaptureMode& mode_of_this_thread();
 /// Whether a capture is under way that forbids calls which could spoil it; then it has.
 [[nodiscard]] bool refuses_unsafe_calls();
 /// Spoils the captures of the streams of a context.

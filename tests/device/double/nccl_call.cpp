@@ -21,6 +21,8 @@ std::uint64_t record_call(DeviceCall& call, ncclComm_t comm) {
 
 ncclResult_t refusal(const DeviceCall& call) {
   if (const int failure = injected_failure(call.function, call.device); failure != 0) {
+    // A group is over where its end fails, too.
+    if (call.function == "ncclGroupEnd" && group_depth() > 0 && --group_depth() == 0) this_group() = {};
     return fail(static_cast<ncclResult_t>(failure), "a failure of " + call.function + " that the test asked for");
   }
   if (in_host_function()) {
