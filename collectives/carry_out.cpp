@@ -51,17 +51,11 @@ Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arg
   if (SharedGroup* memory = transport.node_memory()) {
     memory->begin(call);
     if (renews_pace(*memory)) co_await renew_pace(*memory);
-    if (!algorithm.arrives) co_await meet(*memory);
+    if (!algorithm.arrives) co_await memory->meet();
   }
   const bool one_node = transport.shared() != nullptr || transport.size() == 1;  // compared by its arrivals
   if (compare && !one_node) co_await compare_with_previous(transport, call, arguments.purpose);
   co_await carry_alone(algorithm, transport, arguments);
-}
-
-Task<> meet(SharedGroup& memory) {
-  const Round round = co_await memory.open(line_slots);
-  memory.arrive(round);
-  co_await memory.arrivals(round);
 }
 
 Task<> carry_alone(const Algorithm& algorithm, Transport& transport, Arguments arguments) {

@@ -14,9 +14,6 @@ namespace chorus {
 /// with the ranks before and after this one, so that nodes that differ are found: throws Error{mismatch}.
 Task<> carry_out(const Algorithm& algorithm, Transport& transport, Arguments arguments, bool compare = false);
 
-/// Waits until every rank of the node has come to this call, in a round of its own.
-Task<> meet(SharedGroup& memory);
-
 /// The part of it without signs and arrivals: for an algorithm that leaves all of its call to another one.
 Task<> carry_alone(const Algorithm& algorithm, Transport& transport, Arguments arguments);
 

@@ -161,7 +161,7 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   const bool inside = phase.where == Phase::Where::inside;
   arguments.call.root = inside ? speaker_ : root_ == no_rank ? 0 : node_of(root_);
   const Algorithm& algorithm = algorithm_for(phase, problem);
-  if (problem.shared && !std::exchange(met_, true) && !algorithm.arrives) co_await meet(*where.shared());
+  if (problem.shared && !std::exchange(met_, true) && !algorithm.arrives) co_await where.shared()->meet();
   co_await algorithm.run(where, arguments);
 }
 

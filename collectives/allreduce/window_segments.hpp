@@ -40,10 +40,7 @@ class WindowSegments {
 /// Waits until what this rank has written last is in its window, and the hosts of all ranks say so of theirs.
 inline Task<> meet_after_writing(Transport& transport) {
   co_await PeerWindows::Written(*transport.windows());
-  SharedGroup& memory = *transport.shared();
-  const Round round = co_await memory.open(line_slots);
-  memory.arrive(round);
-  co_await memory.arrivals(round);
+  co_await transport.shared()->meet();
 }
 
 }  // namespace chorus

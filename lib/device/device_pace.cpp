@@ -150,10 +150,7 @@ class Measurement {
 
   /// Those that may share the device: the ranks of this node.
   Task<> meet() {
-    if (memory_ == nullptr) co_return;
-    const Round round = co_await memory_->open(line_slots);
-    memory_->arrive(round);
-    co_await memory_->arrivals(round);
+    if (memory_ != nullptr) co_await memory_->meet();
   }
 
   Task<> begin() {

@@ -15,9 +15,7 @@ Task<> meet_in_memory(const Transport& transport, Call call) {
   SharedGroup* const memory = transport.node_memory();
   if (memory == nullptr) co_return;
   memory->begin(call);
-  const Round round = co_await memory->open(line_slots);
-  memory->arrive(round);
-  co_await memory->arrivals(round);
+  co_await memory->meet();
 }
 
 // Bruck's allgather: every rank collects the records from its own on, doubling their number in each step.

@@ -197,6 +197,12 @@ bool SharedGroup::Opening::ready() {
   return false;
 }
 
+Task<> SharedGroup::meet() {
+  const Round round = co_await open(line_slots);
+  arrive(round);
+  co_await arrivals(round);
+}
+
 Round SharedGroup::Opening::await_resume() {
   PolledEvent::await_resume();
   return group_.round_;

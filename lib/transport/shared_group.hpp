@@ -101,6 +101,9 @@ class SharedGroup {
   /// The same for the ranks before this one, which is not the first.
   [[nodiscard]] Arrival arrivals_before(Round round, Where where = Where::here());
 
+  /// A round without data: awaited, goes on when everybody else has come to it.
+  [[nodiscard]] Task<> meet();
+
   // The same for the smallest messages, without a coroutine: they return when it is so.
   [[nodiscard]] Round open_now(int slots) {
     const Round round = ++round_;

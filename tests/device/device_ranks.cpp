@@ -2,6 +2,8 @@
 #include "device/device_ranks.hpp"
 
 #include "device/device_world.hpp"
+#include "device/find_devices.hpp"
+#include "transport/communicator_state.hpp"
 
 #include <chorus/chorus.hpp>
 
@@ -9,6 +11,7 @@
 
 #include <exception>
 #include <thread>
+#include <utility>
 
 namespace chorus::test {
 namespace {
@@ -25,7 +28,23 @@ void run_rank(const Communicator& comm, Devices devices, const std::function<voi
   body(comm);
 }
 
+Task<> connect(Transport& transport, ProcessId process, std::size_t half_bytes) {
+  CUdevice device = 0;
+  check(cuCtxGetDevice(&device));
+  ConnectedWindows connected = co_await connect_windows(transport, device, process, half_bytes);
+  EXPECT_TRUE(connected.windows) << connected.why_not;
+  transport.set_devices(chorus::Devices{.accelerator = Accelerator::of(device),
+                                        .native = nullptr,
+                                        .windows = std::move(connected.windows),
+                                        .pace = {},
+                                        .note = {}});
+}
+
 }  // namespace
+
+void connect_windows_anew(const Communicator& comm, ProcessId process, std::size_t half_bytes) {
+  comm.state().drive(connect(comm.state().transport(), process, half_bytes));
+}
 
 void skip_without_devices(std::string_view algorithm, int ranks) {
   begin_world();

@@ -4,6 +4,7 @@
 #include "base/call.hpp"
 #include "collectives/prepared_call.hpp"
 #include "device/test_memory.hpp"
+#include "transport/process.hpp"
 
 #include <chorus/communicator.hpp>
 #include <chorus/detail/buffers.hpp>
@@ -23,6 +24,10 @@ namespace chorus::test {
 /// what device_world.hpp says.
 enum class Devices { own, shared };
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body);
+
+/// Gives the calling rank, whose process is said to be `process`, windows of halves of `half_bytes` in its current
+/// device, in place of those that the communicator has. Every rank calls it.
+void connect_windows_anew(const Communicator& comm, ProcessId process, std::size_t half_bytes);
 
 /// For SetUp: skips the test where `algorithm` is NCCL's and there is not a device for each of the ranks.
 void skip_without_devices(std::string_view algorithm, int ranks);

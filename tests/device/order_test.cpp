@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace chorus::test {
@@ -57,8 +56,7 @@ TEST_P(EachAlgorithm, KeepsTheOrderWhereARankOnlyGets) {
     const DeviceMemory memory(bytes_of_all(repeated(0)));
     bcast(comm, memory.span<double>(), 0, stream.get(), {.algorithm = GetParam()});  // connects
     stream.wait();
-    const auto oversleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
-    if (comm.rank() != 0) check(cuLaunchHostFunc(stream.native(), oversleep, nullptr));
+    if (comm.rank() != 0) put_pause(stream.native(), std::chrono::milliseconds(50));
     check(
         cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(memory.data()), given.data(), memory.size(), stream.native()));
     bcast(comm, memory.span<double>(), 0, stream.get(), {.algorithm = GetParam()});

@@ -4,8 +4,6 @@
 #include "device/calls_in_flight.hpp"
 #include "device/device_ranks.hpp"
 #include "device/double/double.hpp"
-#include "device/find_devices.hpp"
-#include "transport/communicator_state.hpp"
 #include "worlds/outcome.hpp"
 
 #include <chorus/chorus.hpp>
@@ -17,7 +15,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace chorus::test {
@@ -55,24 +52,12 @@ TEST_P(PretendedWindows, AreNotForGraphs) {
   });
 }
 
-/// Windows as ranks of different processes have them.
-Task<> connect_as_processes(Transport& transport, int device) {
-  set_process(transport.rank() + 1);
-  ConnectedWindows connected =
-      co_await connect_windows(transport, device, {.pid = transport.rank() + 1}, machine::window_half);
-  EXPECT_TRUE(connected.windows) << connected.why_not;
-  transport.set_devices(chorus::Devices{.accelerator = Accelerator::of(device),
-                                        .native = nullptr,
-                                        .windows = std::move(connected.windows),
-                                        .pace = {},
-                                        .note = {}});
-}
-
 TEST_P(PretendedWindows, AreOpenedInOtherProcesses) {
   for (const Devices devices : {Devices::own, Devices::shared}) {
     on_device_ranks(4, devices, [&](const Communicator& comm) {
       barrier(comm);
-      comm.state().drive(connect_as_processes(comm.state().transport(), devices == Devices::own ? comm.rank() : 0));
+      set_process(comm.rank() + 1);
+      connect_windows_anew(comm, {.pid = comm.rank() + 1}, machine::window_half);
       check_calls_in_flight(comm, GetParam());
       barrier(comm);
       EXPECT_EQ(leaks().opened_memory, 4 * 3);

@@ -149,8 +149,7 @@ TEST(DeviceStreams, StagedSegmentsStayInPinnedMemoryUntilTheyAreOnTheDevice) {
       allreduce(comm, memory.span<double>(), ReduceOp::max, stream.get(), {.algorithm = "staged"});
     };
     call();
-    const auto oversleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
-    check(cuLaunchHostFunc(stream_of_last_copy(comm), oversleep, nullptr));
+    put_pause(stream_of_last_copy(comm), std::chrono::milliseconds(50));
     call();
     EXPECT_EQ(elements<double>(memory), given);
   });

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/test_memory.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <stdexcept>
+#include <thread>
 
 namespace chorus::test {
 namespace {
@@ -27,6 +30,13 @@ void take_device(int number) {
 
 TestStream::TestStream() { check(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING)); }
 TestStream::~TestStream() { cuStreamDestroy(stream_); }
+
+void put_pause(CUstream stream, std::chrono::milliseconds duration) {
+  const auto sleep = [](void* milliseconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(reinterpret_cast<std::intptr_t>(milliseconds)));
+  };
+  check(cuLaunchHostFunc(stream, sleep, reinterpret_cast<void*>(static_cast<std::intptr_t>(duration.count()))));
+}
 
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;

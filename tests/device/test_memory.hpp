@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -32,6 +33,9 @@ class TestStream {
  private:
   CUstream stream_ = nullptr;
 };
+
+/// What is put into `stream` after it waits so long.
+void put_pause(CUstream stream, std::chrono::milliseconds duration);
 
 /// Memory of the calling thread's device.
 class DeviceMemory {

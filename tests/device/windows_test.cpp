@@ -2,8 +2,6 @@
 // Allreduce through windows of the devices' memory: what the matrix of all algorithms does not see.
 #include "device/calls_in_flight.hpp"
 #include "device/device_ranks.hpp"
-#include "device/find_devices.hpp"
-#include "transport/communicator_state.hpp"
 #include "transport/process.hpp"
 
 #include <chorus/chorus.hpp>
@@ -14,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,19 +24,6 @@ class Windows : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Every, Windows, testing::ValuesIn(window_algorithms),
                          [](const auto& info) { return std::string(info.param); });
 
-/// Windows of `half_bytes` in place of those that the communicator has.
-Task<> connect_anew(Transport& transport, std::size_t half_bytes) {
-  CUdevice device = 0;
-  check(cuCtxGetDevice(&device));
-  ConnectedWindows connected = co_await connect_windows(transport, device, this_process(), half_bytes);
-  EXPECT_TRUE(connected.windows) << connected.why_not;
-  transport.set_devices(chorus::Devices{.accelerator = Accelerator::of(device),
-                                        .native = nullptr,
-                                        .windows = std::move(connected.windows),
-                                        .pace = {},
-                                        .note = {}});
-}
-
 TEST_P(Windows, TakeVectorsInSegments) {
   const std::size_t half_bytes = 64 << 10U;
   for (const auto& [type, ranks] : {std::pair(DataType::float32, 2), std::pair(DataType::uint8, 3)}) {
@@ -51,7 +35,7 @@ TEST_P(Windows, TakeVectorsInSegments) {
     }
     on_device_ranks(ranks, ranks == 2 ? Devices::own : Devices::shared, [&](const Communicator& comm) {
       barrier(comm);
-      comm.state().drive(connect_anew(comm.state().transport(), half_bytes));
+      connect_windows_anew(comm, this_process(), half_bytes);
       const TestStream stream;
       for (const PreparedCall& call : calls) {
         DeviceBuffers buffers(call, comm.rank());
@@ -85,11 +69,10 @@ TEST_P(Windows, KeepCallsApartThatAreInFlight) {
 TEST_P(Windows, WaitForStreamsThatAreLate) {
   on_device_ranks(3, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
-    const auto oversleep = [](void*) { std::this_thread::sleep_for(10ms); };
     for (int late = 0; late < 3; ++late) {
       const DeviceMemory memory(bytes_of_all(std::vector<int>(100, 0)));
       const std::vector<int> given(100, comm.rank() + 1);
-      if (comm.rank() == late) check(cuLaunchHostFunc(stream.native(), oversleep, nullptr));
+      if (comm.rank() == late) put_pause(stream.native(), 10ms);
       check(cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(memory.data()), given.data(), 400, stream.native()));
       allreduce(comm, memory.span<int>(), ReduceOp::sum, stream.get(), {.algorithm = GetParam()});
       stream.wait();
