@@ -10,6 +10,7 @@
 
 #include <chorus/detail/operation.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -110,7 +111,8 @@ struct Arguments {
   const LinkModel* links = nullptr;                 ///< as in Problem
   // Of a call on device memory:
   void* stream = nullptr;
-  int device = -1;  ///< whose memory it is; -1: this rank has no elements in it
+  int device = -1;                   ///< whose memory it is; -1: this rank has no elements in it
+  std::chrono::nanoseconds limit{};  ///< to be over in the stream by; 0: none
   /// As in detail::Operation, with `function` for the factor.
   void (*multiply)(const void*, std::byte*, std::size_t) = nullptr;
 };
@@ -160,8 +162,10 @@ struct Algorithm {
   bool only_named = false;
   /// Whose memory it works on.
   Memory memory = Memory::host;
-  /// True where it puts the call into a stream, where no rank waits for another; it does so by `now`.
+  /// True where it puts the call into a stream, where no rank waits for another; it does so by `now`, or by `run` where
+  /// `may_wait` says that the ranks may have to be connected before.
   bool queues = false;
+  bool (*may_wait)(Transport&, const Arguments&) = nullptr;
 };
 
 /// True where `algorithm` can solve `problem`.

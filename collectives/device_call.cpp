@@ -54,22 +54,13 @@ Task<> wait_for(Transport& transport, void* stream) { co_await StreamDone(transp
 bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   const Call& call = arguments.call;
   if (call.count == 0 && !counts_differ(call.collective)) return false;
-  const Accelerator* const known = state.transport().accelerator();
-  const int device = arguments.device;
-  if (known == nullptr) {
-    process_uses_cuda.store(true, std::memory_order_relaxed);
-    auto own = Accelerator::of(device >= 0 ? device : current_device());
-    if (own->is_captured(arguments.stream)) {
-      refuse_capture("make the first call with device memory on this communicator, which connects the devices, before");
-    }
-    state.drive(state.find_devices(call, std::move(own)));
-  } else if (device >= 0 && device != known->device()) {
-    throw Refusal(ErrorCode::invalid_argument,
-                  fmt::format("the memory is of device {}, and that of the calls before on this communicator of device "
-                              "{}; for other devices keep another communicator, made by dup before the first call with "
-                              "device memory",
-                              device, known->device()));
+  if (state.transport().accelerator() != nullptr) return true;
+  process_uses_cuda.store(true, std::memory_order_relaxed);
+  auto own = Accelerator::of(arguments.device >= 0 ? arguments.device : current_device());
+  if (own->is_captured(arguments.stream)) {
+    refuse_capture("make the first call with device memory on this communicator, which connects the devices, before");
   }
+  state.drive(state.find_devices(call, std::move(own)));
   return true;
 }
 

@@ -31,6 +31,21 @@ void check_timeout(const CommunicatorState& state, const Call& call, const Colle
   reject(state, call.collective, "option timeout is negative; pass 0 for that of the environment");
 }
 
+/// `argument` is memory of another device than that of the calls before, or than argument in of this one.
+[[noreturn]] void reject_device(const CommunicatorState& state, Collective collective, const char* argument, int place,
+                                int device, bool before) {
+  if (!before) {
+    reject(state, collective,
+           fmt::format("argument {} is memory of device {} and argument in of device {}; pass memory of one device",
+                       argument, place, device));
+  }
+  reject(state, collective,
+         fmt::format("argument {} is memory of device {}, and that of the calls before on this communicator of device "
+                     "{}; for other devices keep another communicator, made by dup before the first call with device "
+                     "memory",
+                     argument, place, device));
+}
+
 /// Checked, with the name as the table of algorithms has it, which lives for ever.
 CollectiveOptions lasting_options(const CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
   check_timeout(state, call, options);
@@ -86,7 +101,9 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   if (state.settings().compare && state.size() > 1) {
     state.drive(compare_with_previous(state.transport(), arguments.call, arguments.purpose));
   }
-  algorithm.now(state.transport(), arguments);
+  arguments.limit = state.limit();
+  if (!algorithm.may_wait(state.transport(), arguments)) return algorithm.now(state.transport(), arguments);
+  state.drive(algorithm.run(state.transport(), arguments));
 }
 
 }  // namespace
@@ -176,7 +193,8 @@ void check_pointers(const CommunicatorState& state, Collective collective, const
 
 int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
   const Accelerator* const known = state.transport().accelerator();
-  int device = -1;
+  const int before = known != nullptr ? known->device() : -1;
+  int device = before;
   const auto check = [&](const void* data, std::size_t count, const char* argument) {
     if (data == nullptr || count == 0) return;
     if (buffers.stream == nullptr) {
@@ -185,12 +203,15 @@ int check_place(const CommunicatorState& state, Collective collective, const det
           state, collective,
           fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
     }
-    device = device_of(data, known != nullptr ? known->device() : -1);
-    if (device >= 0) return;
-    reject(state, collective,
-           fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
-                       "memory of the host",
-                       argument));
+    const int place = device_of(data, before);
+    if (place < 0) {
+      reject(state, collective,
+             fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
+                         "memory of the host",
+                         argument));
+    }
+    if (device >= 0 && place != device) reject_device(state, collective, argument, place, device, before >= 0);
+    device = place;
   };
   const bool one = buffers.in == buffers.out;
   check(buffers.in, buffers.in_count, one ? "data" : "in");

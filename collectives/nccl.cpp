@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NCCL: its own collective, put into the caller's stream. The host waits for nobody.
+// NCCL: its own collective, put into the caller's stream. The host waits for nobody but in the
+// first calls of a kind and length, for which NCCL connects the ranks.
 //
 // What NCCL has no collective for is a group of its sends and receives (alltoall, gather, scatter and what has blocks
 // of different lengths), or of its reductions, one to each rank (reduce_scatter).
@@ -39,19 +40,24 @@ Traffic traffic(const Problem& problem) {
 
 bool applies(const Problem& problem) { return problem.call.memory == Memory::device && problem.native; }
 
-void now(Transport& transport, const Arguments& arguments) {
-  DeviceNative& native = *transport.device_native();
-  native.queue(arguments.call,
-               {.in = arguments.in,
-                .out = arguments.out,
-                .in_sections = arguments.in_sections,
-                .out_sections = arguments.out_sections},
-               factor_of(arguments), arguments.stream);
+DeviceNative::Put put_of(const Arguments& arguments) {
+  return {.call = arguments.call,
+          .buffers = vendor::buffers_of(arguments),
+          .factor = factor_of(arguments),
+          .stream = arguments.stream,
+          .limit = arguments.limit};
 }
 
+bool may_wait(Transport& transport, const Arguments& arguments) {
+  return transport.device_native()->may_wait(put_of(arguments));
+}
+
+void now(Transport& transport, const Arguments& arguments) { transport.device_native()->queue(put_of(arguments)); }
+
 Task<> run(Transport& transport, Arguments arguments) {
-  now(transport, arguments);
-  co_return;
+  DeviceNative& native = *transport.device_native();
+  native.begin(put_of(arguments));
+  co_await DeviceNative::Connected(native);
 }
 
 }  // namespace
@@ -65,6 +71,7 @@ constexpr Algorithm algorithm{.name = "nccl",
                               .run = run,
                               .now = now,
                               .memory = Memory::device,
-                              .queues = true};
+                              .queues = true,
+                              .may_wait = may_wait};
 
 }  // namespace chorus::on_device_nccl

@@ -23,11 +23,11 @@ class Completion final : public PolledEvent {
   std::uint64_t ticket_;
 };
 
-Native::Buffers buffers_of(const Arguments& arguments) {
+}  // namespace
+
+Native::Buffers buffers_of(const Arguments& arguments) noexcept {
   return {arguments.in, arguments.out, arguments.in_sections, arguments.out_sections};
 }
-
-}  // namespace
 
 bool applies(const Problem& problem) { return problem.native; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "transport/native.hpp"
 
 #include <bit>
 #include <initializer_list>
@@ -10,6 +11,9 @@
 namespace chorus::vendor {
 
 inline constexpr const char* native_name = "native";
+
+/// What the vendor is given.
+[[nodiscard]] Native::Buffers buffers_of(const Arguments& arguments) noexcept;
 
 [[nodiscard]] bool applies(const Problem& problem);
 Task<> run(Transport& transport, Arguments arguments);

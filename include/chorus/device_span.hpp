@@ -18,7 +18,9 @@
 //          managed memory, too. It must not be freed before the call is over in its stream.
 // Order    in the order of `stream`: the call waits for what was put there before, and what is put there later waits
 //          for the call. By the algorithm `nccl` it returns as soon as it is in the stream, without waiting for other
-//          ranks, and can be captured for a graph, but for the first one of a communicator, which connects the ranks.
+//          ranks, and can be captured for a graph, but for the first one of a communicator, which connects the ranks;
+//          the first ones of a kind and length may wait for that, too. CollectiveOptions::timeout counts on in the
+//          stream: where the call is not over by then, it is aborted, and the next call throws Error{timeout}.
 //          By `ipc_one_shot` and `ipc_two_shot` of allreduce it waits for what was put into the stream before and for
 //          the hosts of the other ranks, and returns when it is in the stream. By `staged` it returns when it is over,
 //          and by neither of the three it can be captured. `synchronize` waits for it and hears of failures meanwhile.
@@ -74,12 +76,13 @@ class Stream {
 };
 
 /// Waits until what has been put into `stream` is over, as cudaStreamSynchronize does, and meanwhile hears of what that
-/// does not: NCCL's errors, ranks whose process has died, and the time that CHORUS_TIMEOUT gives.
+/// does not: NCCL's errors, ranks whose process has died or that have revoked `comm`, and the time that CHORUS_TIMEOUT
+/// gives.
 ///
 /// Order    any rank, alone; `stream` belongs to the device of the communicator's calls. After a call by `staged` there
 ///          is nothing to wait for. Without a call on `comm` yet it returns at once.
-/// Throws   Error{transport}, Error{timeout} or Error{peer_lost}: NCCL's calls under way are then aborted, so that the
-///          stream goes on, their results are unspecified, and `comm` is broken.
+/// Throws   Error{transport}, Error{timeout}, Error{peer_lost} or Error{revoked}: NCCL's calls under way are then
+///          aborted, so that the stream goes on, their results are unspecified, and `comm` is broken.
 CHORUS_API void synchronize(const Communicator& comm, Stream stream);
 
 /// The same for a stream of the device that is current for this thread, and of no communicator: it hears of nothing.

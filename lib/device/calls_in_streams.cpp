@@ -14,9 +14,7 @@ void CallsInStreams::forget() noexcept {
 
 void CallsInStreams::add(const Put& put) {
   const Cuda& driver = cuda();
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  driver.check(driver.stream_is_capturing(put.stream, &status), "tell whether a stream is captured");
-  if (status != CU_STREAM_CAPTURE_STATUS_NONE) return;
+  if (driver.is_captured(put.stream)) return;
   CUevent event = nullptr;
   if (free_.empty()) {
     driver.check(driver.event_create(&event, CU_EVENT_DISABLE_TIMING), "make an event");
@@ -24,17 +22,20 @@ void CallsInStreams::add(const Put& put) {
     event = free_.back();
     free_.pop_back();
   }
-  entries_.push_back({put.call, put.since, event});
+  entries_.push_back({put, event});
   driver.check(driver.event_record(event, put.stream), "record an event");
 }
 
-std::optional<Call> CallsInStreams::late(Clock::time_point now, std::chrono::nanoseconds limit) {
-  while (!entries_.empty() && cuda().event_query(entries_.front().over) == CUDA_SUCCESS) {
+std::optional<CallsInStreams::Put> CallsInStreams::late(Clock::time_point now) {
+  const auto is_over = [](const Entry& entry) { return cuda().event_query(entry.over) == CUDA_SUCCESS; };
+  while (!entries_.empty() && is_over(entries_.front())) {
     free_.push_back(entries_.front().over);
     entries_.pop_front();
   }
-  if (entries_.empty() || now - entries_.front().since < limit) return std::nullopt;
-  return entries_.front().call;
+  for (const Entry& entry : entries_) {
+    if (now - entry.put.since >= entry.put.limit && !is_over(entry)) return entry.put;
+  }
+  return std::nullopt;
 }
 
 }  // namespace chorus

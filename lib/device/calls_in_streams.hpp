@@ -27,20 +27,20 @@ class CallsInStreams {
   struct Put {
     Call call;
     Clock::time_point since;
+    std::chrono::nanoseconds limit;
     CUstream stream = nullptr;
   };
   /// It is there, and nothing after it. Does nothing where the stream is captured.
   void add(const Put& put);
-  /// The oldest of those that are not over, if it has been there for `limit` by `now`.
-  [[nodiscard]] std::optional<Call> late(Clock::time_point now, std::chrono::nanoseconds limit);
+  /// The oldest of those that are not over and have been there for their limits by `now`.
+  [[nodiscard]] std::optional<Put> late(Clock::time_point now);
 
   /// To be called last: gives back what was made for them.
   void forget() noexcept;
 
  private:
   struct Entry {
-    Call call;
-    Clock::time_point since;
+    Put put;
     CUevent over = nullptr;
   };
   std::deque<Entry> entries_;  // the oldest first

@@ -94,6 +94,12 @@ bool Cuda::is_over(CUresult result) const {
   return true;
 }
 
+bool Cuda::is_captured(CUstream stream) const {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  check(stream_is_capturing(stream, &status), "tell whether a stream is captured");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 const char* cuda_file() noexcept { return SharedObject::file(library_variable, library_name); }
 
 bool cuda_is_expected() noexcept {

@@ -62,6 +62,8 @@ struct Cuda {
   void check(CUresult result, const char* what) const;
   /// Whether a query of an event or a stream says that it is over. Throws Error{transport} where it has failed.
   [[nodiscard]] bool is_over(CUresult result) const;
+  /// Whether what is put into `stream` is kept for a graph, and not carried out.
+  [[nodiscard]] bool is_captured(CUstream stream) const;
 };
 
 /// The driver's file: what CHORUS_CUDA_LIBRARY names, or where the system has it.

@@ -99,9 +99,7 @@ class CudaAccelerator final : public Accelerator {
 
   [[nodiscard]] bool is_captured(void* stream) override {
     const CurrentContext current(context_);
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    cuda_.check(cuda_.stream_is_capturing(stream_of(stream), &status), "tell whether a stream is captured");
-    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return cuda_.is_captured(stream_of(stream));
   }
 
  private:

@@ -16,12 +16,12 @@ namespace chorus {
 /// streams, and the host does not wait for other ranks.
 class DeviceNative {
  public:
-  /// Awaited, it goes on when the ranks are connected.
+  /// Awaited, it goes on when the ranks are connected, and what was begun is in its stream.
   class [[nodiscard]] Connected final : public PolledEvent {
    public:
     explicit Connected(DeviceNative& native, Where where = Where::here()) noexcept
         : PolledEvent(where), native_(native) {}
-    [[nodiscard]] std::string what() const override { return "connecting the ranks by NCCL"; }
+    [[nodiscard]] std::string what() const override { return "waiting for NCCL to connect the ranks"; }
 
    private:
     bool ready() override { return native_.is_ready(); }
@@ -36,18 +36,29 @@ class DeviceNative {
 
   /// True where the vendor can carry out `call`.
   [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
-  /// Puts it into `stream`. `factor`: an element that those of a sum are multiplied by before, or null. The first calls
-  /// of a kind and length may wait inside the vendor's library until all ranks have come.
-  virtual void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) = 0;
-  /// True where the ranks are connected. Throws Error{transport} where the vendor has failed, maybe in a call that is
-  /// in its stream.
+  /// A call for a stream. Where it has a `limit` a thread of the process ends what is under way when it is not over so
+  /// long after it was put there, or was on its way there so long, or NCCL has failed: for those who wait for the
+  /// stream by themselves. The next call then throws Error{timeout} or Error{transport}, and so does one that was on
+  /// its way.
+  struct Put {
+    Call call;
+    Native::Buffers buffers;
+    const void* factor = nullptr;  ///< an element that those of a sum are multiplied by before, or null
+    void* stream = nullptr;
+    std::chrono::nanoseconds limit{};  ///< 0: none
+  };
+  /// True of the first calls of a kind and length: they may wait inside the vendor's library until all ranks have come.
+  /// They are begun, where others are queued.
+  [[nodiscard]] virtual bool may_wait(const Put& put) const = 0;
+  /// Puts it into its stream on another thread; to be followed by Connected.
+  virtual void begin(const Put& put) = 0;
+  /// Puts it into its stream.
+  virtual void queue(const Put& put) = 0;
+  /// True where nobody is waited for. Throws Error{transport} where the vendor has failed, maybe in a call that is in
+  /// its stream.
   [[nodiscard]] virtual bool is_ready() = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
-  /// From here on a thread of the process ends what is under way where a call is not over after `limit` in its stream,
-  /// or on its way there, or NCCL has failed: for those who wait for the stream by themselves. The next call then
-  /// throws Error{timeout} or Error{transport}, and so does one that was on its way.
-  virtual void watch(std::chrono::nanoseconds limit) = 0;
   /// That of the ranks that give the same color, in the order of `key`; one that is never used where this rank gives no
   /// color. Every rank calls; to be followed by Connected of the new one, until when this one is not used.
   [[nodiscard]] virtual std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) = 0;

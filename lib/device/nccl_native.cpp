@@ -5,10 +5,9 @@
 #include "device/calls_in_streams.hpp"
 #include "device/cuda.hpp"
 #include "device/nccl.hpp"
-#include "device/nccl_connection.hpp"
+#include "device/nccl_calls.hpp"
+#include "device/nccl_thread.hpp"
 #include "device/nccl_types.hpp"
-#include "device/sections_of.hpp"
-#include "device/stream_scratch.hpp"
 #include "task/watch.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
@@ -24,7 +23,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -36,27 +37,53 @@ ncclConfig_t waiting() {
   return config;
 }
 
+/// Makes a communicator by `make(made)`, which gives a result of NCCL's; null where it is to make none for this rank.
+template <class Make>
+NcclThread::Work making(Make make) {
+  return [make] {
+    ncclComm_t made = nullptr;
+    const ncclResult_t result = make(&made);
+    try {
+      nccl().check(result, made);
+    } catch (const Error&) {
+      if (made != nullptr) nccl().comm_abort(made);
+      throw;
+    }
+    return made;
+  };
+}
+
+/// Puts `put` into its stream, of which it keeps copies.
+NcclThread::Work putting(const NcclCalls& calls, const DeviceNative::Put& put) {
+  const auto* const factor = static_cast<const std::byte*>(put.factor);
+  return [calls, put, in = std::vector(put.buffers.in_sections.begin(), put.buffers.in_sections.end()),
+          out = std::vector(put.buffers.out_sections.begin(), put.buffers.out_sections.end()),
+          copy = std::vector(factor, factor != nullptr ? factor + put.call.element_bytes() : nullptr)] {
+    const Native::Buffers buffers{.in = put.buffers.in, .out = put.buffers.out, .in_sections = in, .out_sections = out};
+    calls.put(put.call, buffers, copy.empty() ? nullptr : copy.data(), stream_of(put.stream));
+    return ncclComm_t{};
+  };
+}
+
 /// One communicator of NCCL.
 class NcclNative final : public DeviceNative, private Watched {
  public:
-  /// Begins to connect the ranks, all of which call with a `make` of the same kind.
-  NcclNative(CUcontext context, const NcclConnection::Make& make)
-      : context_(context), connection_(std::in_place, context, make) {}
+  /// Begins to connect the ranks, all of which call; `make` makes this rank's communicator.
+  NcclNative(CUcontext context, NcclThread::Work make)
+      : context_(context), thread_(std::in_place, context, std::move(make)) {}
   ~NcclNative() override {
-    if (limit_.count() > 0) end_watch();
+    if (is_watched_) end_watch();
     if (comm_ != nullptr) nccl_.comm_destroy(comm_);
   }
 
   [[nodiscard]] bool supports(const Call& call) const noexcept override { return nccl_supports(call); }
-  void queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* stream) override;
+  [[nodiscard]] bool may_wait(const Put& put) const override;
+  void begin(const Put& put) override;
+  void queue(const Put& put) override;
   [[nodiscard]] bool is_ready() override;
   void abandon() noexcept final {
     const std::scoped_lock lock(mutex_);
     abort();
-  }
-  void watch(std::chrono::nanoseconds limit) override {
-    limit_ = limit;
-    Watch::of_this_process().add(*this);
   }
   [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
 
@@ -64,12 +91,14 @@ class NcclNative final : public DeviceNative, private Watched {
   /// While it lives, the calling thread is inside NCCL with a call.
   class Inside {
    public:
-    Inside(NcclNative& native, Clock::time_point now) noexcept : native_(native) { native_.inside_since_.store(now); }
+    Inside(NcclNative& native, Clock::time_point until) noexcept : native_(native) {
+      native_.inside_until_.store(until);
+    }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
     ~Inside() { leave(); }
     /// True where the watch has taken the communicator meanwhile, to abort it.
-    bool leave() noexcept { return native_.inside_since_.exchange(outside) == taken; }
+    bool leave() noexcept { return native_.inside_until_.exchange(outside) == taken; }
 
    private:
     NcclNative& native_;
@@ -77,72 +106,73 @@ class NcclNative final : public DeviceNative, private Watched {
   static constexpr Clock::time_point outside{};
   static constexpr Clock::time_point taken = Clock::time_point::max();
 
+  void begin_watch();
   void end_watch() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
   void look_inside(Clock::time_point now) noexcept;
   void abort() noexcept;
-  void check(ncclResult_t result) const { nccl_.check(result, comm_); }
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
-  void put(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream);
-  /// The watch aborts the communicator, as `call` has been inside for too long. Throws Error{timeout}.
-  [[noreturn]] void give_up(const Call& call);
-  /// Sends the sections of `in` and receives those of `out`, all at a time.
-  void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream);
-  /// To each rank its section, whose lengths may differ.
-  void reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
-  void reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
-  /// The collectives that join numbers, by `op`.
-  void reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream);
-  void reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream);
-  void move(const Call& call, const Native::Buffers& buffers, CUstream stream);
-  /// Calls `parts(note)`, whose calls of NCCL are carried out as one: it gives `note` what each of them returns.
-  template <class Parts>
-  void in_one(const Parts& parts) const;
+  /// `put` is in its stream, since `now`.
+  void note(const Put& put, Clock::time_point now);
+  /// The watch aborts the communicator, as `put` has been inside for too long. Throws Error{timeout}.
+  [[noreturn]] void give_up(const Put& put);
 
   const Nccl& nccl_ = nccl();
   CUcontext context_;
-  int rank_ = 0;
-  int ranks_ = 0;
-  std::mutex mutex_;                          // of what follows, which the watch uses, too
-  std::optional<NcclConnection> connection_;  // until it is made
+  std::unordered_set<std::uint64_t> connected_;  // kinds of calls that have been put
+  bool is_watched_ = false;
+  std::mutex mutex_;                  // of what follows, which the watch uses, too
+  std::optional<NcclThread> thread_;  // that connects the ranks, or puts `begun_`
+  std::optional<Put> begun_;
   ncclComm_t comm_ = nullptr;
-  std::chrono::nanoseconds limit_{};  // 0: not watched
-  CallsInStreams calls_;
+  std::optional<NcclCalls> calls_;
+  CallsInStreams in_streams_;
   std::optional<Error> found_;  // by the watch, which has aborted the communicator
-  std::atomic<Clock::time_point> inside_since_{outside};
+  std::atomic<Clock::time_point> inside_until_{outside};
 };
 
 void NcclNative::check_state() {
   if (found_) throw Error(*found_);
   ncclResult_t state = ncclSuccess;
-  check(nccl_.comm_get_async_error(comm_, &state));
-  check(state);
+  nccl_.check(nccl_.comm_get_async_error(comm_, &state), comm_);
+  nccl_.check(state, comm_);
 }
 
 bool NcclNative::is_ready() {
   const std::scoped_lock lock(mutex_);
-  if (connection_) {
-    if (!connection_->is_over()) return false;
-    comm_ = connection_->take();
-    connection_.reset();
-    if (comm_ == nullptr) return true;  // split off without this rank
-    check(nccl_.comm_user_rank(comm_, &rank_));
-    check(nccl_.comm_count(comm_, &ranks_));
+  if (thread_) {
+    if (comm_ != nullptr) check_state();
+    if (!thread_->is_over()) return false;
+    ncclComm_t const made = thread_->take();
+    thread_.reset();
+    if (begun_) {
+      note(*std::exchange(begun_, std::nullopt), Clock::now());
+    } else {
+      if (made == nullptr) return true;  // split off without this rank
+      comm_ = made;
+      calls_.emplace(made);
+    }
   }
   check_state();
   return true;
 }
 
 void NcclNative::abort() noexcept {
-  connection_.reset();
   if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
+  thread_.reset();
+}
+
+void NcclNative::begin_watch() {
+  if (is_watched_) return;
+  Watch::of_this_process().add(*this);
+  is_watched_ = true;
 }
 
 void NcclNative::end_watch() noexcept {
   Watch::of_this_process().remove(*this);
-  if (const LastContext current(context_); current) calls_.forget();
+  if (const LastContext current(context_); current) in_streams_.forget();
 }
 
 void NcclNative::look(Clock::time_point now) noexcept {
@@ -162,156 +192,76 @@ void NcclNative::look_at_calls(Clock::time_point now) {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // so that it disturbs no capture of other threads
   cuda().check(cuda().thread_exchange_stream_capture_mode(&mode), "leave captures alone");
   check_state();
-  const std::optional<Call> late = calls_.late(now, limit_);
+  const std::optional<CallsInStreams::Put> late = in_streams_.late(now);
   if (!late) return;
-  throw Error(ErrorCode::timeout, fmt::format("{} was not over in its stream after {:.3g} s and has been aborted",
-                                              describe(*late), std::chrono::duration<double>(limit_).count()));
+  throw Error(ErrorCode::timeout,
+              fmt::format("{} was not over in its stream after {:.3g} s and has been aborted", describe(late->call),
+                          std::chrono::duration<double>(late->limit).count()));
 }
 
-/// A call that connects ranks waits inside NCCL for those that do not come.
+/// A call may wait inside NCCL for room in the queues of a device that waits for other ranks.
 void NcclNative::look_inside(Clock::time_point now) noexcept {
-  Clock::time_point since = inside_since_.load();
-  if (since == outside || since == taken || now - since < limit_) return;
+  Clock::time_point until = inside_until_.load();
+  if (until == outside || until == taken || now < until) return;
   ncclComm_t const comm = comm_;  // which stays as it is while the call is inside
-  if (inside_since_.compare_exchange_strong(since, taken)) nccl_.comm_abort(comm);
+  if (inside_until_.compare_exchange_strong(until, taken)) nccl_.comm_abort(comm);
 }
 
-template <class Parts>
-void NcclNative::in_one(const Parts& parts) const {
-  check(nccl_.group_start());
-  ncclResult_t first = ncclSuccess;
-  parts([&first](ncclResult_t result) {
-    if (first == ncclSuccess) first = result;
-  });
-  const ncclResult_t all = nccl_.group_end();
-  check(first);
-  check(all);
-}
-
-void NcclNative::exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) {
-  const ExchangedSections sections = sections_of(call, buffers, rank_, ranks_);
-  const bool in_place = buffers.in == buffers.out;
-  const bool all_change = call.collective == Collective::alltoall || call.collective == Collective::alltoallv;
-  const std::byte* in = buffers.in;
-  std::optional<StreamScratch> copy;
-  if (in_place && all_change) in = copy.emplace(extent_of(sections.in), stream).filled_from(buffers.in);
-  const auto address = [](const std::byte* base, const Section& section) { return base + section.offset; };
-  in_one([&](const auto& note) {
-    for (int step = 0; step < ranks_; ++step) {
-      const int to = (rank_ + step) % ranks_;
-      const int from = (rank_ + ranks_ - step) % ranks_;
-      const Section& sent = sections.in[static_cast<std::size_t>(to)];
-      const Section& got = sections.out[static_cast<std::size_t>(from)];
-      const bool stays = step == 0 && address(in, sent) == address(buffers.out, got);
-      if (stays) continue;
-      if (sent.bytes > 0) note(nccl_.send(address(in, sent), sent.bytes, ncclUint8, to, comm_, stream));
-      if (got.bytes > 0) note(nccl_.recv(buffers.out + got.offset, got.bytes, ncclUint8, from, comm_, stream));
-    }
-  });
-}
-
-void NcclNative::reduce_sections(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) {
-  const Section& own = buffers.in_sections[static_cast<std::size_t>(rank_)];
-  std::byte* out = buffers.out;
-  std::optional<StreamScratch> result;  // where it would overwrite what other ranks are still to get
-  if (buffers.in == buffers.out && own.bytes > 0) out = result.emplace(own.bytes, stream).data();
-  in_one([&](const auto& note) {
-    for (int root = 0; root < ranks_; ++root) {
-      const Section& section = buffers.in_sections[static_cast<std::size_t>(root)];
-      if (section.bytes == 0) continue;
-      note(nccl_.reduce(buffers.in + section.offset, out, section.bytes / call.element_bytes(), nccl_type(call.type),
-                        op, root, comm_, stream));
-    }
-  });
-  if (result) result->copy_to(buffers.out);
-}
-
-void NcclNative::reduce_scatter_blocks(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op,
-                                       CUstream stream) {
-  const bool in_place = buffers.in == buffers.out;
-  const std::size_t place = in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0;  // where NCCL puts it
-  std::byte* const out = buffers.out + place;
-  check(nccl_.reduce_scatter(buffers.in, out, call.count, nccl_type(call.type), op, comm_, stream));
-  if (place > 0) copy_in_stream(buffers.out, out, call.bytes(), stream);
-}
-
-void NcclNative::reduce(const Call& call, const Native::Buffers& buffers, ncclRedOp_t op, CUstream stream) {
-  const ncclDataType_t type = nccl_type(call.type);
-  switch (call.collective) {
-    case Collective::allreduce:
-      return check(nccl_.all_reduce(buffers.in, buffers.out, call.count, type, op, comm_, stream));
-    case Collective::reduce:
-      return check(nccl_.reduce(buffers.in, buffers.out, call.count, type, op, call.root, comm_, stream));
-    case Collective::reduce_scatter_block:
-      return reduce_scatter_blocks(call, buffers, op, stream);
-    default:
-      return reduce_sections(call, buffers, op, stream);
-  }
-}
-
-void NcclNative::move(const Call& call, const Native::Buffers& buffers, CUstream stream) {
-  if (call.collective == Collective::bcast) {
-    return check(nccl_.broadcast(buffers.in, buffers.out, call.bytes(), ncclUint8, call.root, comm_, stream));
-  }
-  if (call.collective == Collective::allgather) {
-    const bool in_place = buffers.in == buffers.out;
-    const std::byte* const own = buffers.in + (in_place ? static_cast<std::size_t>(rank_) * call.bytes() : 0);
-    return check(nccl_.all_gather(own, buffers.out, call.bytes(), ncclUint8, comm_, stream));
-  }
-  exchange(call, buffers, stream);
-}
-
-void NcclNative::put(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream) {
-  if (!has_op(call.collective)) {
-    move(call, buffers, stream);
-  } else if (factor == nullptr) {
-    reduce(call, buffers, nccl_op(call.op), stream);
-  } else {
-    reduce_multiplied(call, buffers, factor, stream);
-  }
-}
-
-void NcclNative::queue(const Call& call, const Native::Buffers& buffers, const void* factor, void* opaque) {
+bool NcclNative::may_wait(const Put& put) const {
+  if (calls_->ranks() == 1 || connected_.contains(NcclCalls::kind_of(put.call, put.buffers))) return false;
   const CurrentContext current(context_);
+  return !cuda().is_captured(stream_of(put.stream));
+}
+
+void NcclNative::begin(const Put& put) {
+  const std::scoped_lock lock(mutex_);
+  if (found_) throw Error(*found_);
+  if (put.limit.count() > 0) begin_watch();
+  begun_ = put;
+  thread_.emplace(context_, putting(*calls_, put));
+}
+
+void NcclNative::queue(const Put& put) {
+  const CurrentContext current(context_);
+  if (put.limit.count() > 0) begin_watch();
   const std::scoped_lock lock(mutex_);
   if (found_) throw Error(*found_);  // NCCL itself says in each call what has failed
-  auto* const stream = static_cast<CUstream>(opaque);
-  if (limit_.count() == 0) return put(call, buffers, factor, stream);
+  const auto into_stream = [&] { calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream)); };
+  if (put.limit.count() == 0) return into_stream();
   const Clock::time_point now = Clock::now();
-  Inside inside(*this, now);
+  Inside inside(*this, now + put.limit);
   try {
-    put(call, buffers, factor, stream);
+    into_stream();
   } catch (const Error&) {
     if (!inside.leave()) throw;
-    give_up(call);
+    give_up(put);
   }
-  if (inside.leave()) give_up(call);
-  calls_.add({call, now, stream});
+  if (inside.leave()) give_up(put);
+  in_streams_.add({put.call, now, put.limit, stream_of(put.stream)});
 }
 
-void NcclNative::give_up(const Call& call) {
+void NcclNative::note(const Put& put, Clock::time_point now) {
+  connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
+  if (put.limit.count() == 0) return;
+  const CurrentContext current(context_);
+  in_streams_.add({put.call, now, put.limit, stream_of(put.stream)});
+}
+
+void NcclNative::give_up(const Put& put) {
   comm_ = nullptr;
   found_.emplace(ErrorCode::timeout, fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted",
-                                                 describe(call), std::chrono::duration<double>(limit_).count()));
+                                                 describe(put.call), std::chrono::duration<double>(put.limit).count()));
   throw Error(*found_);
-}
-
-void NcclNative::reduce_multiplied(const Call& call, const Native::Buffers& buffers, const void* factor,
-                                   CUstream stream) {
-  ncclRedOp_t op{};
-  check(nccl_.red_op_create_pre_mul_sum(&op, const_cast<void*>(factor), nccl_type(call.type), ncclScalarHostImmediate,
-                                        comm_));
-  reduce(call, buffers, op, stream);
-  check(nccl_.red_op_destroy(op, comm_));
 }
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
   const std::scoped_lock lock(mutex_);
   check_state();
-  return std::make_unique<NcclNative>(context_, [&nccl = nccl_, comm = comm_, color, key](ncclComm_t* made) {
-    ncclConfig_t config = waiting();
-    return nccl.comm_split(comm, color.value_or(NCCL_SPLIT_NOCOLOR), key, made, &config);
-  });
+  return std::make_unique<NcclNative>(context_, making([&nccl = nccl_, comm = comm_, color, key](ncclComm_t* made) {
+                                        ncclConfig_t config = waiting();
+                                        return nccl.comm_split(comm, color.value_or(NCCL_SPLIT_NOCOLOR), key, made,
+                                                               &config);
+                                      }));
 }
 
 }  // namespace
@@ -329,11 +279,11 @@ Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& transport, int devic
     throw Error(ErrorCode::transport, "NCCL gives rank 0 no address to meet at; NCCL_DEBUG=WARN makes it say why");
   }
   std::ranges::copy(text, id.internal);
-  auto native = std::make_unique<NcclNative>(context_of(device),
-                                             [id, rank = transport.rank(), ranks = transport.size()](ncclComm_t* made) {
-                                               ncclConfig_t config = waiting();
-                                               return nccl().comm_init_rank_config(made, ranks, id, rank, &config);
-                                             });
+  const auto make = [id, rank = transport.rank(), ranks = transport.size()](ncclComm_t* made) {
+    ncclConfig_t config = waiting();
+    return nccl().comm_init_rank_config(made, ranks, id, rank, &config);
+  };
+  auto native = std::make_unique<NcclNative>(context_of(device), making(make));
   co_await DeviceNative::Connected(*native);
   co_return native;
 }

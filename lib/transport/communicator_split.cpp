@@ -122,7 +122,6 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
   std::unique_ptr<DeviceNative> part = native->split(color, key);
   co_await DeviceNative::Connected(*part);
   if (!color) co_return;
-  if (settings_.timeout.count() > 0) part->watch(settings_.timeout);
   made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
                                  .native = std::move(part),
                                  .windows = nullptr,  // NCCL does most of what they are for
@@ -133,7 +132,6 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
 Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> own) {
   co_await meet_in_memory(*transport_, call);
   Devices found = co_await chorus::find_devices(*transport_, std::move(own));
-  if (found.native && settings_.timeout.count() > 0) found.native->watch(settings_.timeout);
   notes_.push_back(found.note);
   if (settings_.log && rank() == 0) fmt::print(stderr, "chorus: {}\n", found.note);
   transport_->set_devices(std::move(found));

@@ -193,6 +193,10 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     if (given_ != nullptr) put_off();
     if (!engine_->idle(queue_)) finish_parked();
   }
+  /// How long the blocking call may wait; 0: for ever.
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept {
+    return timeout_.count() > 0 ? timeout_ : settings_.timeout;
+  }
   void park(ParkedOperation& parked) {
     if (given_ != nullptr) put_off();
     if (engine_of_caller_ && engine_->idle(queue_)) engine_ = Engine::of_this_thread();
@@ -310,9 +314,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// For when a rank is lost: throws what it or another has told, maybe in a later call than this one, as it may have
   /// ended because of that.
   void look_at_what_was_told() const;
-  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept {
-    return timeout_.count() > 0 ? timeout_ : settings_.timeout;
-  }
   void warn_of_stall(const Wait& wait) const;
   [[nodiscard]] Error mismatch(const Call& call) const;
   /// The call with that number of each rank of the node, none where it has not made it or made it long ago.

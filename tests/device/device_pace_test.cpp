@@ -22,6 +22,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Longer than anything takes on a busy machine under sanitizers, so that it decides what is chosen.
+constexpr auto slow = 60ms;
+
 /// Ranks that share a device, whose pace is measured anew.
 void on_one_device(int ranks, const std::function<void(const Communicator&)>& body) {
   forget_device_pace();
@@ -116,7 +119,7 @@ TEST(DevicePace, IsNotMeasuredWhereNcclConnectsTheDevices) {
 /// What a call on memory of the host has chosen before does not stay.
 TEST(DevicePace, IsWhatIsChosenByAfterCallsOnTheHost) {
   on_one_device(2, [](const Communicator& comm) {
-    if (comm.rank() == 0) set_kernel_delay(0, 5ms);
+    if (comm.rank() == 0) set_kernel_delay(0, slow);
     std::vector<float> host(10, 1);
     allreduce(comm, std::span(host), ReduceOp::sum);
     EXPECT_EQ(kernels_of<float>(comm, ReduceOp::sum), 0U);
@@ -125,7 +128,7 @@ TEST(DevicePace, IsWhatIsChosenByAfterCallsOnTheHost) {
 
 TEST(DeviceChoiceByPace, StagedForShortVectorsWhereStepsBetweenDevicesAreSlow) {
   on_one_device(4, [](const Communicator& comm) {
-    if (comm.rank() == 0) set_kernel_delay(0, 5ms);
+    if (comm.rank() == 0) set_kernel_delay(0, slow);
     barrier(comm);
     EXPECT_EQ(kernels_of<float>(comm, ReduceOp::sum), 0U);
   });
@@ -134,7 +137,7 @@ TEST(DeviceChoiceByPace, StagedForShortVectorsWhereStepsBetweenDevicesAreSlow) {
 #if CHORUS_HAS_KERNELS
 TEST(DeviceChoiceByPace, OneShotForShortVectorsWhereTheyAreFast) {
   on_one_device(4, [](const Communicator& comm) {
-    if (comm.rank() == 0) set_copy_delay(5ms);
+    if (comm.rank() == 0) set_copy_delay(slow);
     barrier(comm);
     EXPECT_EQ(kernels_of<float>(comm, ReduceOp::sum), 4U);
     EXPECT_EQ(kernels_of<int>(comm, ReduceOp::bitwise_or), 0U) << "which windows cannot join";

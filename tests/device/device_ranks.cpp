@@ -52,10 +52,16 @@ void skip_without_devices(std::string_view algorithm, int ranks) {
 }
 
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body) {
+  on_device_ranks([ranks] { return thread_communicators(ranks); }, devices, body);
+}
+
+void on_device_ranks(const std::function<std::vector<Communicator>()>& make, Devices devices,
+                     const std::function<void(const Communicator&)>& body) {
   begin_world();
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
+  std::vector<std::exception_ptr> errors;
   {
-    std::vector<Communicator> communicators = thread_communicators(ranks);
+    const std::vector<Communicator> communicators = make();
+    errors.resize(communicators.size());
     std::vector<std::thread> threads;
     for (const Communicator& comm : communicators) {
       threads.emplace_back([&, comm] {

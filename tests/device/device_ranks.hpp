@@ -24,6 +24,9 @@ namespace chorus::test {
 /// what device_world.hpp says.
 enum class Devices { own, shared };
 void on_device_ranks(int ranks, Devices devices, const std::function<void(const Communicator&)>& body);
+/// The same with the communicators that `make` returns, one for each rank.
+void on_device_ranks(const std::function<std::vector<Communicator>()>& make, Devices devices,
+                     const std::function<void(const Communicator&)>& body);
 
 /// Gives the calling rank, whose process is said to be `process`, windows of halves of `half_bytes` in its current
 /// device, in place of those that the communicator has. Every rank calls it.

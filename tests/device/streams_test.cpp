@@ -4,7 +4,7 @@
 #include "device/device_native.hpp"
 #include "device/device_ranks.hpp"
 #include "device/double/double.hpp"
-#include "device/nccl_connection.hpp"
+#include "device/nccl_thread.hpp"
 #include "transport/communicator_state.hpp"
 #include "worlds/outcome.hpp"
 #include "worlds/scoped_variable.hpp"
@@ -293,8 +293,9 @@ TEST(DeviceCommunicators, PartsAreSplitOff) {
     comm.state().drive(until_connected(*part));
     if (takes_part) {
       const DeviceMemory own(bytes_of_all(repeated(me))), all(2 * 100 * sizeof(double));
-      part->queue({.collective = Collective::allgather, .type = DataType::float64, .count = 100},
-                  {.in = own.data(), .out = all.data()}, nullptr, stream.native());
+      part->queue({.call = {.collective = Collective::allgather, .type = DataType::float64, .count = 100},
+                   .buffers = {.in = own.data(), .out = all.data()},
+                   .stream = stream.native()});
       stream.wait();
       Numbers wanted = repeated(2 + me % 2);  // in the order of the keys
       const Numbers last = repeated(me % 2);
@@ -313,11 +314,13 @@ void give_up_a_connection(bool over) {
   check(cuCtxGetCurrent(&context));
   const auto goes_on = std::make_shared<std::promise<void>>();
   {
-    const NcclConnection connection(context, [goes_on](ncclComm_t* made) {
+    const NcclThread connection(context, [goes_on] {
       goes_on->get_future().wait();
       ncclUniqueId id{};
       ncclGetUniqueId(&id);
-      return ncclCommInitRankConfig(made, 1, id, 0, nullptr);
+      ncclComm_t made = nullptr;
+      ncclCommInitRankConfig(&made, 1, id, 0, nullptr);
+      return made;
     });
     if (over) goes_on->set_value();
     while (over && !connection.is_over()) std::this_thread::yield();
@@ -333,26 +336,6 @@ TEST(DeviceCommunicators, ThatNobodyTakesAreAborted) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       EXPECT_EQ(calls("ncclCommAbort").size(), aborted);
-    }
-  });
-}
-
-TEST(DeviceCommunicators, HaveOneDeviceOnEachRank) {
-  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
-    const TestStream stream;
-    const DeviceMemory memory(bytes_of_all(repeated(1)));
-    allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get());
-    stream.wait();
-    const int other = 2 + comm.rank();
-    CUcontext context = nullptr;
-    check(cuDevicePrimaryCtxRetain(&context, other));
-    check(cuCtxPushCurrent(context));
-    const DeviceMemory elsewhere(bytes_of_all(repeated(1)));
-    CUcontext popped = nullptr;
-    check(cuCtxPopCurrent(&popped));
-    for (int call = 0; call < 2; ++call) {  // the second time the address is known
-      expect_error(outcome_of([&] { allreduce(comm, elsewhere.span<double>(), ReduceOp::max, stream.get()); }),
-                   ErrorCode::invalid_argument, {"of device " + std::to_string(other), "dup"});
     }
   });
 }

@@ -14,24 +14,25 @@
 
 namespace chorus {
 
-/// A call that makes a communicator of NCCL's, on a thread of its own: it returns when all ranks have called.
+/// Calls of NCCL's that wait for other ranks, on a thread of their own: whoever needs them hears of failures meanwhile.
 ///
 /// Communicators that return at once (ncclConfig_t::blocking = 0) would need no thread here, but NCCL starts one for
 /// each of their collectives.
-class NcclConnection {
+class NcclThread {
  public:
-  /// Null in `made` where the call makes none for this rank.
-  using Make = std::function<ncclResult_t(ncclComm_t* made)>;
+  /// What the thread does; returns the communicator that it makes, or null. Throws what Nccl::check does. It has all
+  /// that it needs, and may outlive who waits for it.
+  using Work = std::function<ncclComm_t()>;
 
   /// Throws Error{transport} where the system starts no thread.
-  NcclConnection(CUcontext context, const Make& make);
-  /// Where the call is not over, the thread stays, and aborts what it makes.
-  ~NcclConnection();
-  NcclConnection(const NcclConnection&) = delete;
-  NcclConnection& operator=(const NcclConnection&) = delete;
+  NcclThread(CUcontext context, Work work);
+  /// Where the work is not over, the thread stays, and aborts what it makes.
+  ~NcclThread();
+  NcclThread(const NcclThread&) = delete;
+  NcclThread& operator=(const NcclThread&) = delete;
 
   [[nodiscard]] bool is_over() const;
-  /// What the call has made, once it is over. Throws Error{transport} where it has failed.
+  /// What the work has made, once it is over. Throws the Error by which it has failed.
   [[nodiscard]] ncclComm_t take();
 
  private:
@@ -42,7 +43,7 @@ class NcclConnection {
     ncclComm_t made = nullptr;
     std::optional<Error> failure;
   };
-  static void call(State& state, CUcontext context, const Make& make) noexcept;
+  static void call(State& state, CUcontext context, const Work& work) noexcept;
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::thread thread_;

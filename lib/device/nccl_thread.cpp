@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/nccl_connection.hpp"
+#include "device/nccl_thread.hpp"
 
 #include "device/cuda.hpp"
 #include "device/nccl.hpp"
@@ -11,13 +11,13 @@
 
 namespace chorus {
 
-NcclConnection::NcclConnection(CUcontext context, const Make& make) try
-    : thread_([state = state_, context, make] { call(*state, context, make); }) {
+NcclThread::NcclThread(CUcontext context, Work work) try
+    : thread_([state = state_, context, work = std::move(work)] { call(*state, context, work); }) {
 } catch (const std::system_error& error) {
-  throw Error(ErrorCode::transport, fmt::format("the system starts no thread to connect NCCL: {}", error.what()));
+  throw Error(ErrorCode::transport, fmt::format("the system starts no thread to wait for NCCL: {}", error.what()));
 }
 
-NcclConnection::~NcclConnection() {
+NcclThread::~NcclThread() {
   bool over = false;
   {
     const std::scoped_lock lock(state_->mutex);
@@ -32,28 +32,28 @@ NcclConnection::~NcclConnection() {
   }
 }
 
-void NcclConnection::call(State& state, CUcontext context, const Make& make) noexcept {
+void NcclThread::call(State& state, CUcontext context, const Work& work) noexcept {
   ncclComm_t made = nullptr;
   std::optional<Error> failure;
   try {
     const CurrentContext current(context);
-    nccl().check(make(&made), made);
+    made = work();
   } catch (const Error& error) {
     failure = error;
   }
   const std::scoped_lock lock(state.mutex);
   state.over = true;
   state.failure = failure;
-  if (made != nullptr && (state.given_up || failure)) nccl().comm_abort(std::exchange(made, nullptr));
+  if (made != nullptr && state.given_up) nccl().comm_abort(std::exchange(made, nullptr));
   state.made = made;
 }
 
-bool NcclConnection::is_over() const {
+bool NcclThread::is_over() const {
   const std::scoped_lock lock(state_->mutex);
   return state_->over;
 }
 
-ncclComm_t NcclConnection::take() {
+ncclComm_t NcclThread::take() {
   const std::scoped_lock lock(state_->mutex);
   if (state_->failure) throw Error(*state_->failure);
   return std::exchange(state_->made, nullptr);
