@@ -8,6 +8,7 @@
 #include <chorus/chorus.hpp>
 
 #include <gtest/gtest.h>
+#include <nccl.h>
 
 #include <barrier>
 #include <chrono>
@@ -121,13 +122,28 @@ TEST(CallsThatConnectRanks, EndWhereTheCommunicatorIsRevoked) {
   });
 }
 
+TEST(CallsThatConnectRanks, EndWhereNcclFails) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const Vector vector;
+    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
+    barrier(comm);
+    set_stalls(true);
+    if (comm.rank() == 1) {
+      while (calls("ncclAllReduce").back().op != "max") std::this_thread::sleep_for(1ms);
+      return set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+    }
+    expect_error(vector.outcome(comm, ReduceOp::max), ErrorCode::transport, {"NCCL", "remote"});
+    vector.stream.wait();
+  });
+}
+
 TEST(CallsInStreams, KeepToTheirOwnLimits) {
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     const Vector vector;
     EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
     barrier(comm);
     if (comm.rank() == 1) return;
-    vector.reduce(comm, ReduceOp::sum);  // without one
+    vector.reduce(comm, ReduceOp::sum, {.timeout = 60s});
     vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
     vector.stream.wait();  // hangs where nobody aborts it
     expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::timeout, {"was not over in its stream after 0.3 s"});
