@@ -28,6 +28,24 @@ const Candidate& named(const std::vector<Candidate>& candidates, const Problem& 
                                 suggestion(wish, names)));
 }
 
+/// For a call that names `algorithm`, which does not apply.
+Error cannot_carry_out(const Problem& problem, const Algorithm& algorithm, const Error* no_device_native) {
+  std::string text = fmt::format("the algorithm {} cannot carry out {} on {} ranks", algorithm.name,
+                                 describe(problem.call), problem.ranks);
+  ErrorCode code = ErrorCode::not_supported;
+  if (problem.call.memory == Memory::host) {
+    text += "; leave the choice to the library, or see chorus-info explain";
+  } else if (!algorithm.queues) {
+    text += "; leave the choice to the library, or see docs/gpu.md, which says what each algorithm carries";
+  } else if (no_device_native == nullptr) {
+    text += ": NCCL has no such collective for these elements and this operation; leave the choice to the library";
+  } else {
+    text += fmt::format(": {}; leave the choice to the library otherwise", no_device_native->message());
+    code = no_device_native->code();
+  }
+  return {code, text};
+}
+
 /// `problem` as `algorithm` solves it.
 Problem carried(const Algorithm& algorithm, const Problem& problem) {
   return carries_wider(algorithm, problem) ? with_wider_elements(problem) : problem;
@@ -87,12 +105,7 @@ Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning
   if (!wishes.option.empty()) {
     const Candidate& wish =
         named(choice.candidates, problem, wishes.option, "option algorithm", ErrorCode::invalid_argument);
-    if (!wish.applies) {
-      throw Error(ErrorCode::not_supported,
-                  fmt::format("the algorithm {} cannot carry out {} on {} ranks; leave the choice to the library, or "
-                              "see chorus-info explain",
-                              wishes.option, describe(problem.call), problem.ranks));
-    }
+    if (!wish.applies) throw cannot_carry_out(problem, *wish.algorithm, wishes.no_device_native);
     take(choice, wish, "named by the call");
     return choice;
   }

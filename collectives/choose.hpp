@@ -17,6 +17,8 @@ namespace chorus {
 struct Wishes {
   std::string_view option;       ///< CollectiveOptions::algorithm; empty: none
   std::string_view environment;  ///< CHORUS_<COLLECTIVE>; empty: none
+  /// Why the devices' vendor connects no ranks, for the refusal of its algorithm; null where it does, or is not asked.
+  const Error* no_device_native = nullptr;
 };
 
 /// An algorithm as a candidate for a problem.
@@ -46,7 +48,8 @@ struct Choice {
 /// environment is obeyed where its algorithm applies; then the fastest by measurement if there are measurements, or by
 /// the model, of those that need not be named.
 /// Throws Error{invalid_argument} for an option that names no algorithm, Error{not_supported} for one that does not
-/// apply, Error{invalid_environment} for a variable that names no algorithm.
+/// apply, or Error{not_built} where the library lacks it, Error{invalid_environment} for a variable that names no
+/// algorithm.
 [[nodiscard]] Choice choose(const Problem& problem, const Wishes& wishes, const Tuning& tuning);
 
 }  // namespace chorus

@@ -61,7 +61,8 @@ CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call
   if (form == Form::request && options.algorithm.empty()) problem.native = false;
   state.algorithm_name = algorithm_name;
   try {
-    const Choice choice = choose(problem, {options.algorithm, environment}, tuning_of(state, call));
+    const Wishes wishes{options.algorithm, environment, state.transport().no_device_native()};
+    const Choice choice = choose(problem, wishes, tuning_of(state, call));
     if (choice.passed_over && state.settings().log && state.rank() == 0) note(call, choice);
     const Algorithm& best = *choice.algorithm;
     return {call, &best, place_of(best, call.collective), !options.algorithm.empty(), form == Form::request};

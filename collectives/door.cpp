@@ -31,6 +31,15 @@ void check_timeout(const CommunicatorState& state, const Call& call, const Colle
   reject(state, call.collective, "option timeout is negative; pass 0 for that of the environment");
 }
 
+/// As device_of.
+int device_at(const CommunicatorState& state, Collective collective, const void* data, int expected) {
+  try {
+    return device_of(data, expected);
+  } catch (const Error& error) {  // there is no driver, say
+    reject(state, collective, error.message(), error.code());
+  }
+}
+
 /// `argument` is memory of another device than that of the calls before, or than argument in of this one.
 [[noreturn]] void reject_device(const CommunicatorState& state, Collective collective, const char* argument, int place,
                                 int device, bool before) {
@@ -154,8 +163,8 @@ PersistentRequest prepare(const Communicator& comm, const Arguments& arguments, 
   return PersistentRequest(pending_call(comm.state(), arguments, options, std::move(owner)));
 }
 
-void reject(const CommunicatorState& state, Collective collective, const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("{} on {}: {}", name(collective), state.who(), what));
+void reject(const CommunicatorState& state, Collective collective, const std::string& what, ErrorCode code) {
+  throw Error(code, fmt::format("{} on {}: {}", name(collective), state.who(), what));
 }
 
 void reject_op(const CommunicatorState& state, Collective collective, DataType type, ReduceOp op) {
@@ -203,7 +212,7 @@ int check_place(const CommunicatorState& state, Collective collective, const det
           state, collective,
           fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
     }
-    const int place = device_of(data, before);
+    const int place = device_at(state, collective, data, before);
     if (place < 0) {
       reject(state, collective,
              fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "

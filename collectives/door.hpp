@@ -36,7 +36,8 @@ void complete(detail::CommunicatorState& state, Arguments&& arguments, const Col
 
 // The checks; each throws Error{invalid_argument} naming the collective, the argument, the rank and the remedy.
 
-[[noreturn]] void reject(const detail::CommunicatorState& state, Collective collective, const std::string& what);
+[[noreturn]] void reject(const detail::CommunicatorState& state, Collective collective, const std::string& what,
+                         ErrorCode code = ErrorCode::invalid_argument);
 [[noreturn]] void reject_op(const detail::CommunicatorState& state, Collective collective, DataType type, ReduceOp op);
 [[noreturn]] void reject_root(const detail::CommunicatorState& state, Collective collective, int root);
 [[noreturn]] void reject_counts(const detail::CommunicatorState& state, Collective collective,

@@ -80,8 +80,9 @@ Task<Devices> find_devices(Transport& transport, std::unique_ptr<Accelerator> ow
     devices.note =
         fmt::format("device memory: NCCL {}.{}.{}", here.version / 10000, here.version / 100 % 100, here.version % 100);
   } else {
-    devices.note = fmt::format("device memory: through the hosts, as {}{}", why_not,
-                               here.missing.empty() ? "" : fmt::format(" (here: {})", here.missing));
+    const std::string why = why_not + (here.missing.empty() ? "" : fmt::format(" (here: {})", here.missing));
+    devices.note = "device memory: through the hosts, as " + why;
+    devices.no_native = Error(here.code, why);
   }
   ConnectedWindows connected = co_await connect_windows(transport, device, this_process());
   devices.windows = std::move(connected.windows);

@@ -7,7 +7,10 @@
 #include "device/peer_windows.hpp"
 #include "task/task.hpp"
 
+#include <chorus/error.hpp>
+
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace chorus {
@@ -18,6 +21,7 @@ class Transport;
 struct Devices {
   std::unique_ptr<Accelerator> accelerator;
   std::unique_ptr<DeviceNative> native;  ///< null on every rank, or on none
+  std::optional<Error> no_native = {};   ///< why, where it is null
   std::unique_ptr<PeerWindows> windows;  ///< likewise
   DevicePace pace;                       ///< the same on every rank; unknown where `native` carries calls out
   std::string note;                      ///< how the devices reach one another, for the log; the same on every rank

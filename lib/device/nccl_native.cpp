@@ -267,7 +267,7 @@ std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int ke
 }  // namespace
 
 NcclHere nccl_here() try { return {.version = nccl().version, .missing = {}}; } catch (const Error& error) {
-  return {.version = 0, .missing = error.message()};
+  return {.version = 0, .missing = error.message(), .code = error.code()};
 }
 
 Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& transport, int device) {

@@ -4,6 +4,8 @@
 #include "device/device_native.hpp"
 #include "task/task.hpp"
 
+#include <chorus/error.hpp>
+
 #include <memory>
 #include <string>
 
@@ -13,8 +15,9 @@ class Transport;
 
 /// NCCL as it is found here.
 struct NcclHere {
-  int version = 0;      ///< 22809 is 2.28.9; 0: there is none
-  std::string missing;  ///< why there is none
+  int version = 0;                            ///< 22809 is 2.28.9; 0: there is none
+  std::string missing;                        ///< why there is none, and what to do
+  ErrorCode code = ErrorCode::not_supported;  ///< where there is none
 };
 [[nodiscard]] NcclHere nccl_here();
 

@@ -8,7 +8,9 @@
 namespace chorus {
 
 NcclHere nccl_here() {
-  return {.version = 0, .missing = "the library has been built without NCCL; configure it with -Dnccl=enabled"};
+  return {.version = 0,
+          .missing = "the library has been built without NCCL; configure it with -Dnccl=enabled",
+          .code = ErrorCode::not_built};
 }
 
 Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& /*transport*/, int /*device*/) {

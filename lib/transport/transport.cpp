@@ -45,6 +45,9 @@ Transport* Transport::leaders() const noexcept { return node_ && node_->rank() =
 
 Accelerator* Transport::accelerator() const noexcept { return devices_ ? devices_->accelerator.get() : nullptr; }
 DeviceNative* Transport::device_native() const noexcept { return devices_ ? devices_->native.get() : nullptr; }
+const Error* Transport::no_device_native() const noexcept {
+  return devices_ && devices_->no_native ? &*devices_->no_native : nullptr;
+}
 PeerWindows* Transport::windows() const noexcept { return devices_ ? devices_->windows.get() : nullptr; }
 DevicePace Transport::device_pace() const noexcept { return devices_ ? devices_->pace : DevicePace(); }
 

@@ -16,6 +16,7 @@ namespace chorus {
 
 class Accelerator;
 class DeviceNative;
+class Error;
 class Native;
 class PeerWindows;
 struct DevicePace;
@@ -122,6 +123,8 @@ class Transport {
   [[nodiscard]] Accelerator* accelerator() const noexcept;
   /// The vendor's own collectives over the devices of these ranks; null on every rank, or on none.
   [[nodiscard]] DeviceNative* device_native() const noexcept;
+  /// Why there is none; null where there is one, or no rank has called with device memory yet.
+  [[nodiscard]] const Error* no_device_native() const noexcept;
   /// Windows into the devices' memory, which all ranks' devices read; null on every rank, or on none.
   [[nodiscard]] PeerWindows* windows() const noexcept;
   /// Of the devices; unknown where it was not measured. The same on every rank.

@@ -104,6 +104,21 @@ TEST(DeviceRefusals, MemoryOfAnotherDevice) {
   });
 }
 
+TEST(DeviceRefusals, WhatNcclCannotCarryOutSayWhy) {
+  const auto named = [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(std::vector<int>(50, 1)));
+    return outcome_of(
+        [&] { allreduce(comm, memory.span<int>(), ReduceOp::bitwise_or, stream.get(), {.algorithm = "nccl"}); });
+  };
+  on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
+    expect_error(named(comm), ErrorCode::not_supported, {"allreduce on rank", "NCCL has no such collective"});
+  });
+  on_device_ranks(2, Devices::shared, [&](const Communicator& comm) {
+    expect_error(named(comm), ErrorCode::not_supported, {"allreduce on rank", "ranks share a device"});
+  });
+}
+
 TEST(DeviceRefusals, NothingIsDoneForNoElements) {
   on_device_ranks(2, Devices::own, [](const Communicator& comm) {
     allreduce(comm, DeviceSpan<float>(), ReduceOp::sum, Stream());

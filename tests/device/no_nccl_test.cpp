@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices without NCCL: the environment names a library that does not exist.
+// Devices without NCCL: the environment names a library that does not exist, or chorus has been built without it.
 #include "device/device_ranks.hpp"
 #include "worlds/outcome.hpp"
 
@@ -20,9 +20,16 @@ TEST(WithoutNccl, CallsGoThroughTheHostOrWindows) {
     bcast(comm, memory.span<float>(), 0, stream.get());
     stream.wait();
     EXPECT_EQ(elements<float>(memory), std::vector<float>(10, 3));
-    expect_error(
-        outcome_of([&] { allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get(), {.algorithm = "nccl"}); }),
-        ErrorCode::not_supported, {"nccl"});
+    const auto by_nccl = [&] {
+      allreduce(comm, memory.span<float>(), ReduceOp::sum, stream.get(), {.algorithm = "nccl"});
+    };
+#if CHORUS_HAS_NCCL
+    expect_error(outcome_of(by_nccl), ErrorCode::not_supported,
+                 {"allreduce on rank", "rank 0 has no NCCL", "cannot be loaded", "CHORUS_NCCL_LIBRARY"});
+#else
+    expect_error(outcome_of(by_nccl), ErrorCode::not_built,
+                 {"allreduce on rank", "without NCCL", "-Dnccl=enabled"});
+#endif
   });
 }
 

@@ -17,9 +17,9 @@ TEST(WithoutDevices, CallsSayWhatIsMissing) {
   const DeviceSpan<float> data(host.data(), host.size());
   const Outcome outcome = outcome_of([&] { allreduce(alone[0], data, ReduceOp::sum, Stream()); });
 #if CHORUS_HAS_CUDA
-  expect_error(outcome, ErrorCode::not_supported, {"cannot be loaded", "CHORUS_CUDA_LIBRARY"});
+  expect_error(outcome, ErrorCode::not_supported, {"allreduce on rank 0", "cannot be loaded", "CHORUS_CUDA_LIBRARY"});
 #else
-  expect_error(outcome, ErrorCode::not_built, {"without CUDA", "-Dcuda=enabled"});
+  expect_error(outcome, ErrorCode::not_built, {"allreduce on rank 0", "without CUDA", "-Dcuda=enabled"});
 #endif
   EXPECT_TRUE(local_gpus().empty());
   for (const Outcome& none : {outcome_of([] { static_cast<void>(gpu_devices()); }),
