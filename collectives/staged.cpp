@@ -10,7 +10,8 @@
 //     on the hosts                  segment 0   segment 1   segment 2
 //     to the device                             segment 0   segment 1   segment 2
 //
-// A segment has the same part of each block. Blocks whose lengths differ, which no rank knows of all, go at once.
+// A segment has the same part of each block. Where blocks differ in length and no rank knows all of them, the ranks
+// agree on the longest before.
 
 #include "base/machine.hpp"
 #include "base/names.hpp"
@@ -21,6 +22,7 @@
 #include "staging.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace chorus::on_device_staged {
 namespace {
@@ -43,15 +45,29 @@ const Algorithm& between_hosts(const Transport& transport, const Arguments& on_h
   return *choose(problem, {}, {.links = links_of(problem), .measured = {}, .machine = {}}).algorithm;
 }
 
+/// The longest block of any rank.
+Task<std::size_t> agree_on_longest(Transport& transport, const Arguments& arguments) {
+  std::uint64_t longest = longest_block(arguments);
+  if (!counts_differ(arguments.call.collective)) co_return longest;  // which every rank knows
+  Arguments agree{
+      .call = {.collective = Collective::allreduce, .type = DataType::uint64, .op = ReduceOp::max, .count = 1},
+      .in = reinterpret_cast<const std::byte*>(&longest),
+      .out = reinterpret_cast<std::byte*>(&longest),
+      .links = arguments.links};
+  co_await carry_alone(between_hosts(transport, agree), transport, agree);
+  co_return longest;
+}
+
 Task<> run(Transport& transport, Arguments arguments) {
   Accelerator& device = *transport.accelerator();
   Staging staging(device, transport, arguments);
   device.come_after(arguments.stream);
   staging.fetch(0);
-  for (int step = 0; step < staging.steps(); ++step) {
+  const int steps = staging.steps(co_await agree_on_longest(transport, arguments));
+  for (int step = 0; step < steps; ++step) {
     const int half = step % Accelerator::halves;
     co_await Accelerator::Copied(device, Accelerator::Way::to_host, half);
-    if (step + 1 < staging.steps()) staging.fetch(step + 1);
+    if (step + 1 < steps) staging.fetch(step + 1);
     co_await Accelerator::Copied(device, Accelerator::Way::to_device, half);
     const Arguments on_host = staging.on_host(step);
     co_await carry_alone(between_hosts(transport, on_host), transport, on_host);

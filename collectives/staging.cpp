@@ -5,17 +5,39 @@
 #include "base/names.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace chorus {
 namespace {
 
-std::size_t end_of(std::span<const Section> sections) noexcept {
-  const Section extent = extent_of(sections);
-  return extent.offset + extent.bytes;
+/// Equal blocks one behind the other.
+std::vector<Section> equal_blocks(std::size_t count, std::size_t bytes, std::size_t offset = 0) {
+  std::vector<Section> blocks;
+  for (std::size_t block = 0; block < count; ++block) blocks.push_back({offset + block * bytes, bytes});
+  return blocks;
 }
 
-bool lengths_differ(const Arguments& arguments) noexcept { return !arguments.in_sections.empty(); }
+/// The same sections with those that follow each other in one piece; without empty ones.
+std::vector<Section> joined(const std::vector<Section>& sections) {
+  std::vector<Section> runs;
+  for (const Section& section : sections) {
+    if (section.bytes == 0) continue;
+    if (!runs.empty() && runs.back().offset + runs.back().bytes == section.offset) {
+      runs.back().bytes += section.bytes;
+    } else {
+      runs.push_back(section);
+    }
+  }
+  return runs;
+}
+
+/// True where they are as long as one another, and as far from one another.
+bool are_rows(const std::vector<Section>& runs) {
+  for (std::size_t run = 1; run < runs.size(); ++run) {
+    if (runs[run].bytes != runs[0].bytes || runs[run].offset < runs[run - 1].offset + runs[0].bytes) return false;
+    if (runs[run].offset - runs[run - 1].offset != runs[1].offset - runs[0].offset) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -32,133 +54,158 @@ std::size_t most_blocks(Collective collective, int ranks) noexcept {
   }
 }
 
+std::size_t longest_block(const Arguments& arguments) noexcept {
+  if (arguments.in_sections.empty()) return arguments.call.bytes();
+  std::size_t longest = 0;
+  for (const Section& section : arguments.in_sections) longest = std::max(longest, section.bytes);
+  for (const Section& section : arguments.out_sections) longest = std::max(longest, section.bytes);
+  return longest;
+}
+
 Staging::Staging(Accelerator& device, const Transport& transport, const Arguments& arguments)
-    : device_(device), arguments_(arguments), mirrored_(lengths_differ(arguments)) {
-  if (mirrored_) {
-    mirror(transport);
+    : device_(device), arguments_(arguments) {
+  const Call& call = arguments_.call;
+  const std::size_t most = std::max(most_blocks(call.collective, transport.size()), arguments_.in_sections.size());
+  segment_ = std::max(call.element_bytes(), call.whole_bytes(machine::staged_at_once / most));
+  if (longest_block(arguments) > segment_) halves_ = Accelerator::halves;
+  // The device's memory is read here alone.
+  in_.device = const_cast<std::byte*>(arguments_.in);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  out_.device = arguments_.out;
+  if (arguments_.in_sections.empty()) {
+    take_equal_blocks(transport);
   } else {
-    cut_into_segments(transport);
+    take_blocks();
   }
   place_in_pinned_memory();
 }
 
-void Staging::cut_into_segments(const Transport& transport) {
+int Staging::steps(std::size_t longest) const noexcept {
+  return static_cast<int>(std::max<std::size_t>((longest + segment_ - 1) / segment_, 1));
+}
+
+void Staging::take_equal_blocks(const Transport& transport) {
   const Call& call = arguments_.call;
+  const std::size_t bytes = call.bytes();
   const std::size_t most = most_blocks(call.collective, transport.size());
-  const std::size_t at_once = std::max(call.element_bytes(), call.whole_bytes(machine::staged_at_once / most));
-  segment_ = std::min(at_once, call.bytes());
-  steps_ = static_cast<int>((call.bytes() + segment_ - 1) / segment_);
   const bool is_root = !has_root(call.collective) || transport.rank() == call.root;
   const bool in_place = arguments_.in == arguments_.out;
-  const std::size_t own = static_cast<std::size_t>(transport.rank()) * call.bytes();
-  // The device's memory is read here alone.
-  auto* const in = const_cast<std::byte*>(arguments_.in);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  in_ = {.blocks = 1, .device = in};
-  out_ = {.blocks = 1, .device = arguments_.out};
+  const std::size_t own = in_place ? static_cast<std::size_t>(transport.rank()) * bytes : 0;
+  std::size_t given = 1, got = 1, first = 0;
   switch (call.collective) {
     case Collective::bcast:
-      in_.blocks = is_root ? 1 : 0;
-      out_.blocks = is_root ? 0 : 1;
+      given = is_root ? 1 : 0;
+      got = is_root ? 0 : 1;
       break;
     case Collective::reduce:
-      out_.blocks = is_root ? 1 : 0;
+      got = is_root ? 1 : 0;
       break;
     case Collective::allgather:
-      if (in_place) in_.device += own;
-      out_.blocks = most;
+      first = own;
+      got = most;
       break;
     case Collective::gather:
-      if (in_place && is_root) in_.device += own;
-      out_.blocks = is_root ? most : 0;
+      if (is_root) first = own;
+      got = is_root ? most : 0;
       break;
     case Collective::scatter:
-      in_.blocks = is_root ? most : 0;
-      if (in_place && is_root) out_.blocks = 0;  // its own stays where it is
+      given = is_root ? most : 0;
+      if (in_place && is_root) got = 0;  // its own stays where it is
       break;
     case Collective::reduce_scatter_block:
-      in_.blocks = most;
+      given = most;
       break;
     case Collective::alltoall:
-      in_.blocks = out_.blocks = most;
+      given = got = most;
       break;
     default:
       break;
   }
-  in_.half_bytes = in_.blocks * segment_;
-  out_.half_bytes = std::max<std::size_t>(out_.blocks, 1) * segment_;  // also where the host's call needs a place
+  in_.blocks = equal_blocks(given, bytes, first);
+  out_.blocks = equal_blocks(got, bytes);
 }
 
-void Staging::mirror(const Transport& transport) {
-  const Call& call = arguments_.call;
-  auto* const in = const_cast<std::byte*>(arguments_.in);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  in_ = {.blocks = 1, .device = in, .half_bytes = end_of(arguments_.in_sections)};
-  out_ = {.blocks = 1, .device = arguments_.out, .half_bytes = end_of(arguments_.out_sections)};
-  if (call.collective == Collective::reduce_scatter) {
-    out_.half_bytes = own_bytes_ = arguments_.in_sections[static_cast<std::size_t>(transport.rank())].bytes;
-  }
+void Staging::take_blocks() {
+  in_.blocks.assign(arguments_.in_sections.begin(), arguments_.in_sections.end());
+  if (arguments_.call.collective == Collective::allgatherv) in_.blocks.resize(1);  // which all get
+  out_.blocks.assign(arguments_.out_sections.begin(), arguments_.out_sections.end());
 }
 
 void Staging::place_in_pinned_memory() {
-  const std::size_t halves = mirrored_ || steps_ == 1 ? 1 : Accelerator::halves;
-  const auto padded = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  in_.half_bytes = padded(in_.half_bytes);
-  out_.half_bytes = padded(out_.half_bytes);
+  const auto half_of = [&](const Side& side) {
+    std::size_t bytes = 0;
+    for (const Section& block : side.blocks) bytes += std::min(block.bytes, segment_);
+    return (bytes + 63) / 64 * 64;
+  };
+  in_.half_bytes = half_of(in_);
+  out_.half_bytes = half_of(out_);
+  const bool lengths_differ = !arguments_.in_sections.empty();
+  if (!lengths_differ && out_.blocks.empty()) {  // the host's call needs a place
+    out_.half_bytes = (std::min(arguments_.call.bytes(), segment_) + 63) / 64 * 64;
+  }
   const bool one = arguments_.call.collective == Collective::bcast;  // whose call on the host has one buffer
-  in_.host = device_.pinned(halves * ((one ? 0 : in_.half_bytes) + out_.half_bytes) + 1).data();
-  out_.host = one ? in_.host : in_.host + halves * in_.half_bytes;
+  in_.host = device_.pinned(halves_ * ((one ? 0 : in_.half_bytes) + out_.half_bytes) + 1).data();
+  out_.host = one ? in_.host : in_.host + halves_ * in_.half_bytes;
   if (one) in_.half_bytes = out_.half_bytes;
 }
 
-std::size_t Staging::segment_bytes(int step) const noexcept {
-  return std::min(segment_, arguments_.call.bytes() - static_cast<std::size_t>(step) * segment_);
+Section Staging::piece_of(const Section& block, int step) const noexcept {
+  const std::size_t begin = std::min(static_cast<std::size_t>(step) * segment_, block.bytes);
+  return {block.offset + begin, std::min(segment_, block.bytes - begin)};
 }
 
-Accelerator::Rows Staging::rows_of(const Side& side, int step) const noexcept {
-  return {.count = side.blocks, .bytes = segment_bytes(step), .distance = arguments_.call.bytes()};
-}
-
-void Staging::fetch(int step) {
-  using Way = Accelerator::Way;
-  const int half = step % Accelerator::halves;
-  if (mirrored_) {
-    const std::size_t bytes = end_of(arguments_.in_sections);
-    if (bytes > 0)
-      device_.copy(Way::to_host, half, in_.host, in_.device, {.count = 1, .bytes = bytes, .distance = bytes});
-  } else if (in_.blocks > 0) {
-    std::byte* const from = in_.device + static_cast<std::size_t>(step) * segment_;
-    device_.copy(Way::to_host, half, in_.half(step), from, rows_of(in_, step));
+std::vector<Section> Staging::packed(const Side& side, int step) const {
+  std::vector<Section> sections;
+  std::size_t offset = 0;
+  for (const Section& block : side.blocks) {
+    sections.push_back({offset, piece_of(block, step).bytes});
+    offset += sections.back().bytes;
   }
+  return sections;
 }
 
-Arguments Staging::on_host(int step) const {
+Arguments Staging::on_host(int step) {
   Arguments call = arguments_;
-  if (call.multiply != nullptr) {
-    const std::size_t bytes = mirrored_ ? end_of(call.in_sections) : in_.blocks * segment_bytes(step);
-    call.multiply(call.function, in_.half(step), bytes / call.call.element_bytes());
-  }
   call.call.memory = Memory::host;
   call.stream = nullptr;
-  if (!mirrored_) call.call.count = segment_bytes(step) / call.call.element_bytes();
-  call.out = out_.half(step);
-  call.in = in_.half(step);
+  call.out = half(out_, step);
+  call.in = half(in_, step);
+  in_sections_ = packed(in_, step);
+  const std::size_t given = in_sections_.empty() ? 0 : in_sections_.back().offset + in_sections_.back().bytes;
+  const std::size_t element = call.call.element_bytes();
+  if (call.multiply != nullptr) call.multiply(call.function, half(in_, step), given / element);
+  if (arguments_.in_sections.empty()) {
+    call.call.count = piece_of({0, call.call.bytes()}, step).bytes / element;
+    return call;
+  }
+  out_sections_ = packed(out_, step);
+  std::size_t all = given;
+  if (call.call.collective == Collective::allgatherv) {
+    in_sections_.resize(out_sections_.size(), in_sections_.front());
+    all = out_sections_.back().offset + out_sections_.back().bytes;
+  }
+  if (!counts_differ(call.call.collective)) call.call.count = all / element;  // which every rank knows
+  call.in_sections = in_sections_;
+  call.out_sections = out_sections_;
   return call;
 }
 
-void Staging::store(int step) {
-  using Way = Accelerator::Way;
-  const int half = step % Accelerator::halves;
-  if (!mirrored_) {
-    if (out_.blocks == 0) return;
-    std::byte* const to = out_.device + static_cast<std::size_t>(step) * segment_;
-    return device_.copy(Way::to_device, half, out_.half(step), to, rows_of(out_, step));
+void Staging::copy(Accelerator::Way way, const Side& side, int step) {
+  std::vector<Section> pieces;
+  for (const Section& block : side.blocks) pieces.push_back(piece_of(block, step));
+  // Equal blocks stay rows, which the copy engines take.
+  const std::vector<Section> runs = arguments_.in_sections.empty() ? pieces : joined(pieces);
+  if (runs.empty()) return;
+  const int number = step % Accelerator::halves;
+  std::byte* host = half(side, step);
+  if (are_rows(runs)) {
+    const std::size_t distance = runs.size() > 1 ? runs[1].offset - runs[0].offset : runs[0].bytes;
+    return device_.copy(way, number, host, side.device + runs[0].offset,
+                        {.count = runs.size(), .bytes = runs[0].bytes, .distance = distance});
   }
-  const auto copy = [&](const Section& section) {
-    if (section.bytes == 0) return;
-    device_.copy(Way::to_device, half, out_.host + section.offset, out_.device + section.offset,
-                 {.count = 1, .bytes = section.bytes, .distance = section.bytes});
-  };
-  if (arguments_.call.collective == Collective::reduce_scatter) return copy({0, own_bytes_});
-  for (const Section& section : arguments_.out_sections) copy(section);
+  for (const Section& run : runs) {
+    device_.copy(way, number, host, side.device + run.offset, {.count = 1, .bytes = run.bytes, .distance = run.bytes});
+    host += run.bytes;
+  }
 }
 
 }  // namespace chorus

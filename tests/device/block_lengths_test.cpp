@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives whose blocks differ in length, on device memory.
+#include "base/machine.hpp"
 #include "device/device_ranks.hpp"
+#include "device/double/double.hpp"
 
 #include <chorus/chorus.hpp>
 
@@ -15,7 +17,7 @@
 namespace chorus::test {
 namespace {
 
-using Case = std::tuple<const char*, int, bool>;  // algorithm, ranks, in place
+using Case = std::tuple<const char*, int, bool, std::size_t>;  // algorithm, ranks, in place, elements
 
 class BlockLengths : public testing::TestWithParam<Case> {
  protected:
@@ -23,14 +25,23 @@ class BlockLengths : public testing::TestWithParam<Case> {
   static CollectiveOptions options() { return {.algorithm = std::get<0>(GetParam())}; }
   static int ranks() { return std::get<1>(GetParam()); }
   static bool in_place() { return std::get<2>(GetParam()); }
+  /// Of the shortest block that has any.
+  static std::size_t unit() { return std::get<3>(GetParam()); }
+  /// Elements that `giver` has for `getter`; none now and then.
+  static std::size_t length(int giver, int getter) {
+    return static_cast<std::size_t>((3 * giver + 5 * getter) % 4) * unit();
+  }
+  /// The same whichever of the two gives.
+  static std::size_t length_between(int one, int other) { return length(std::min(one, other), std::max(one, other)); }
 };
 
-/// Elements that `giver` has for `getter`; none now and then.
-std::size_t length(int giver, int getter) { return static_cast<std::size_t>((3 * giver + 5 * getter) % 4) * 7; }
-/// The same whichever of the two gives.
-std::size_t length_between(int one, int other) { return length(std::min(one, other), std::max(one, other)); }
 int element(int giver, int getter, std::size_t index) {
-  return 10'000 * giver + 100 * getter + static_cast<int>(index);
+  return 100'000'000 * giver + 10'000'000 * getter + static_cast<int>(index);
+}
+
+/// What passes through the host is a part of long calls.
+void expect_little_pinned_memory() {
+  for (const DeviceCall& call : calls("cuMemHostAlloc")) EXPECT_LE(call.bytes, 5 * machine::staged_at_once);
 }
 
 /// Blocks one behind the other with gaps between, in a buffer of `size` elements.
@@ -86,6 +97,7 @@ TEST_P(BlockLengths, Alltoallv) {
       alltoallv(comm, from.span<const int>(), in.get(), to.span<int>(), out.get(), stream.get(), options());
     }
     synchronize(comm, stream.get());
+    expect_little_pinned_memory();
     EXPECT_EQ(elements<int>(in_place() ? from : to), wanted);
   });
 }
@@ -108,6 +120,7 @@ TEST_P(BlockLengths, Allgatherv) {
       allgatherv(comm, from.span<const int>(), to.span<int>(), blocks.get(), stream.get(), options());
     }
     synchronize(comm, stream.get());
+    expect_little_pinned_memory();
     EXPECT_EQ(elements<int>(to), wanted);
   });
 }
@@ -134,6 +147,7 @@ TEST_P(BlockLengths, GathervAndScatterv) {
       gatherv(comm, own.span<const int>(), gathered.span<int>(), layout, root, stream.get(), options());
     }
     synchronize(comm, stream.get());
+    expect_little_pinned_memory();
     if (is_root) {
       EXPECT_EQ(elements<int>(gathered), all);
     }
@@ -146,6 +160,7 @@ TEST_P(BlockLengths, GathervAndScatterv) {
       scatterv(comm, given.span<const int>(), layout, scattered.span<int>(), root, stream.get(), options());
     }
     synchronize(comm, stream.get());
+    expect_little_pinned_memory();
     if (stays) {
       EXPECT_EQ(elements<int>(given), all);
     } else {
@@ -183,7 +198,7 @@ TEST_P(BlockLengths, ReduceScatter) {
     std::vector<std::size_t> counts, growing;  // growing: in place a result reaches into the rank's own block
     for (int rank = 0; rank < ranks(); ++rank) {
       counts.push_back(length(rank, 3) + (rank == 0 ? 2 : 0));
-      growing.push_back(static_cast<std::size_t>(1) << static_cast<unsigned>(2 * rank));
+      growing.push_back(std::max<std::size_t>(unit() / 7, 1) << static_cast<unsigned>(2 * rank));
     }
     check_reduce_scatter(comm, counts, in_place(), options());
     check_reduce_scatter(comm, growing, in_place(), options());
@@ -197,7 +212,11 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Every, BlockLengths,
                          testing::Combine(testing::Values("nccl", "staged"), testing::Values(1, 2, 3, 5, 8),
-                                          testing::Bool()),
+                                          testing::Bool(), testing::Values(7)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(OfSeveralSegments, BlockLengths,
+                         testing::Combine(testing::Values("staged"), testing::Values(1, 3), testing::Bool(),
+                                          testing::Values(140'000)),
                          name_of);
 
 }  // namespace
