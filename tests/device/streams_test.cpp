@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of streams, graphs, and what calls on device memory make of communicators.
+#include "base/machine.hpp"
 #include "device/accelerator.hpp"
 #include "device/device_native.hpp"
 #include "device/device_ranks.hpp"
@@ -137,6 +138,18 @@ CUstream stream_of_last_copy(const Communicator& comm) {
     if (call.label == "rank " + std::to_string(comm.rank())) last = call.stream;
   }
   return static_cast<CUstream>(const_cast<void*>(last));
+}
+
+TEST(DeviceStreams, LongBlocksPassThroughLittlePinnedMemory) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const std::size_t counts[] = {std::size_t{1} << 19U, std::size_t{1} << 19U};
+    const TestStream stream;
+    const DeviceMemory from(bytes_of_all(Numbers(2 * counts[0], 1))), to(bytes_of_all(Numbers(2 * counts[0])));
+    alltoallv(comm, from.span<const double>(), BlockLayout(counts), to.span<double>(), BlockLayout(counts),
+              stream.get(), {.algorithm = "staged"});
+    EXPECT_EQ(elements<double>(to), elements<double>(from));
+    for (const DeviceCall& call : calls("cuMemHostAlloc")) EXPECT_LE(call.bytes, 5 * machine::staged_at_once);
+  });
 }
 
 TEST(DeviceStreams, StagedSegmentsStayInPinnedMemoryUntilTheyAreOnTheDevice) {
