@@ -160,6 +160,7 @@ bool NcclNative::is_ready() {
 }
 
 void NcclNative::abort() noexcept {
+  if (thread_ && comm_ != nullptr) thread_->let_enter();
   if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
   thread_.reset();
 }

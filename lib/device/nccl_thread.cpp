@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -33,6 +34,11 @@ NcclThread::~NcclThread() {
 }
 
 void NcclThread::call(State& state, CUcontext context, const Work& work) noexcept {
+  {
+    const std::scoped_lock lock(state.mutex);
+    if (state.given_up) return;
+    state.begun = true;
+  }
   ncclComm_t made = nullptr;
   std::optional<Error> failure;
   try {
@@ -46,6 +52,18 @@ void NcclThread::call(State& state, CUcontext context, const Work& work) noexcep
   state.failure = failure;
   if (made != nullptr && state.given_up) nccl().comm_abort(std::exchange(made, nullptr));
   state.made = made;
+}
+
+void NcclThread::let_enter() noexcept {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->given_up = true;
+    if (!state_->begun) return;
+  }
+  constexpr int milliseconds = 100;
+  for (int wait = 0; wait < milliseconds && !is_over(); ++wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 bool NcclThread::is_over() const {

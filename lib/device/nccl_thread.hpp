@@ -32,12 +32,16 @@ class NcclThread {
   NcclThread& operator=(const NcclThread&) = delete;
 
   [[nodiscard]] bool is_over() const;
+  /// To be called before what the work uses is aborted, which it must not enter NCCL with after: work that has not
+  /// begun never does, and other work is given some time to come there.
+  void let_enter() noexcept;
   /// What the work has made, once it is over. Throws the Error by which it has failed.
   [[nodiscard]] ncclComm_t take();
 
  private:
   struct State {
     std::mutex mutex;
+    bool begun = false;
     bool over = false;
     bool given_up = false;
     ncclComm_t made = nullptr;
