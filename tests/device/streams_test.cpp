@@ -325,9 +325,11 @@ TEST(DeviceCommunicators, PartsAreSplitOff) {
 void give_up_a_connection(bool over) {
   CUcontext context = nullptr;
   check(cuCtxGetCurrent(&context));
+  const auto begun = std::make_shared<std::promise<void>>();
   const auto goes_on = std::make_shared<std::promise<void>>();
   {
-    const NcclThread connection(context, [goes_on] {
+    const NcclThread connection(context, [begun, goes_on] {
+      begun->set_value();
       goes_on->get_future().wait();
       ncclUniqueId id{};
       ncclGetUniqueId(&id);
@@ -335,6 +337,7 @@ void give_up_a_connection(bool over) {
       ncclCommInitRankConfig(&made, 1, id, 0, nullptr);
       return made;
     });
+    begun->get_future().wait();
     if (over) goes_on->set_value();
     while (over && !connection.is_over()) std::this_thread::yield();
   }
