@@ -162,10 +162,11 @@ struct Algorithm {
   bool only_named = false;
   /// Whose memory it works on.
   Memory memory = Memory::host;
-  /// True where it puts the call into a stream, where no rank waits for another; it does so by `now`, or by `run` where
-  /// `may_wait` says that the ranks may have to be connected before.
-  bool queues = false;
+  /// Of what puts the call into a stream, where no rank waits for another: it does so by `now`, or by `run` where this
+  /// says that the ranks may have to be connected before. Null elsewhere.
   bool (*may_wait)(Transport&, const Arguments&) = nullptr;
+
+  [[nodiscard]] constexpr bool queues() const noexcept { return may_wait != nullptr; }
 };
 
 /// True where `algorithm` can solve `problem`.

@@ -35,7 +35,7 @@ Error cannot_carry_out(const Problem& problem, const Algorithm& algorithm, const
   ErrorCode code = ErrorCode::not_supported;
   if (problem.call.memory == Memory::host) {
     text += "; leave the choice to the library, or see chorus-info explain";
-  } else if (!algorithm.queues) {
+  } else if (!algorithm.queues()) {
     text += "; leave the choice to the library, or see docs/gpu.md, which says what each algorithm carries";
   } else if (no_device_native == nullptr) {
     text += ": NCCL has no such collective for these elements and this operation; leave the choice to the library";

@@ -65,12 +65,12 @@ bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
 }
 
 void check_stream(const CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments) {
-  if (algorithm.queues && arguments.stream == per_thread_stream) {
+  if (algorithm.queues() && arguments.stream == per_thread_stream) {
     throw Refusal(ErrorCode::not_supported,
                   "argument stream is CUDA's per-thread stream, which means another one in the threads of NCCL; make a "
                   "stream by cudaStreamCreate");
   }
-  if (!algorithm.queues && state.transport().accelerator()->is_captured(arguments.stream)) {
+  if (!algorithm.queues() && state.transport().accelerator()->is_captured(arguments.stream)) {
     refuse_capture("this call passes through the host, which waits for what it puts into the stream");
   }
 }

@@ -8,8 +8,7 @@ namespace chorus {
 
 /// What comes before an algorithm is chosen for a call on device memory: the first one finds out how the devices of the
 /// ranks reach one another. False where nobody has any elements, and nothing is left to do.
-/// Throws detail::Refusal where the call's memory is of another device than that of the calls before, or its stream is
-/// captured and this is the first call.
+/// Throws detail::Refusal where its stream is captured and this is the first call.
 [[nodiscard]] bool prepare_device(detail::CommunicatorState& state, const Arguments& arguments);
 
 /// Throws detail::Refusal where the stream of the call is captured and `algorithm` waits for what it puts there, or

@@ -106,7 +106,7 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   if (!prepare_device(state, arguments)) return;
   const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
   check_stream(state, algorithm, arguments);
-  if (!algorithm.queues) return drive(state, algorithm, arguments);
+  if (!algorithm.queues()) return drive(state, algorithm, arguments);
   if (state.settings().compare && state.size() > 1) {
     state.drive(compare_with_previous(state.transport(), arguments.call, arguments.purpose));
   }

@@ -71,7 +71,6 @@ constexpr Algorithm algorithm{.name = "nccl",
                               .run = run,
                               .now = now,
                               .memory = Memory::device,
-                              .queues = true,
                               .may_wait = may_wait};
 
 }  // namespace chorus::on_device_nccl

@@ -71,10 +71,10 @@ Staging::Staging(Accelerator& device, const Transport& transport, const Argument
   // The device's memory is read here alone.
   in_.device = const_cast<std::byte*>(arguments_.in);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   out_.device = arguments_.out;
-  if (arguments_.in_sections.empty()) {
-    take_equal_blocks(transport);
-  } else {
+  if (lengths_differ()) {
     take_blocks();
+  } else {
+    take_equal_blocks(transport);
   }
   place_in_pinned_memory();
 }
@@ -131,17 +131,15 @@ void Staging::take_blocks() {
 }
 
 void Staging::place_in_pinned_memory() {
-  const auto half_of = [&](const Side& side) {
+  const auto half_of = [&](const std::vector<Section>& blocks) {
     std::size_t bytes = 0;
-    for (const Section& block : side.blocks) bytes += std::min(block.bytes, segment_);
+    for (const Section& block : blocks) bytes += piece_of(block, 0).bytes;
     return (bytes + 63) / 64 * 64;
   };
-  in_.half_bytes = half_of(in_);
-  out_.half_bytes = half_of(out_);
-  const bool lengths_differ = !arguments_.in_sections.empty();
-  if (!lengths_differ && out_.blocks.empty()) {  // the host's call needs a place
-    out_.half_bytes = (std::min(arguments_.call.bytes(), segment_) + 63) / 64 * 64;
-  }
+  in_.half_bytes = half_of(in_.blocks);
+  // Where blocks are equal the host's call needs a place.
+  const bool needs_place = out_.blocks.empty() && !lengths_differ();
+  out_.half_bytes = half_of(needs_place ? equal_blocks(1, arguments_.call.bytes()) : out_.blocks);
   const bool one = arguments_.call.collective == Collective::bcast;  // whose call on the host has one buffer
   in_.host = device_.pinned(halves_ * ((one ? 0 : in_.half_bytes) + out_.half_bytes) + 1).data();
   out_.host = one ? in_.host : in_.host + halves_ * in_.half_bytes;
@@ -173,7 +171,7 @@ Arguments Staging::on_host(int step) {
   const std::size_t given = in_sections_.empty() ? 0 : in_sections_.back().offset + in_sections_.back().bytes;
   const std::size_t element = call.call.element_bytes();
   if (call.multiply != nullptr) call.multiply(call.function, half(in_, step), given / element);
-  if (arguments_.in_sections.empty()) {
+  if (!lengths_differ()) {
     call.call.count = piece_of({0, call.call.bytes()}, step).bytes / element;
     return call;
   }
@@ -193,7 +191,7 @@ void Staging::copy(Accelerator::Way way, const Side& side, int step) {
   std::vector<Section> pieces;
   for (const Section& block : side.blocks) pieces.push_back(piece_of(block, step));
   // Equal blocks stay rows, which the copy engines take.
-  const std::vector<Section> runs = arguments_.in_sections.empty() ? pieces : joined(pieces);
+  const std::vector<Section> runs = lengths_differ() ? joined(pieces) : pieces;
   if (runs.empty()) return;
   const int number = step % Accelerator::halves;
   std::byte* host = half(side, step);

@@ -49,6 +49,7 @@ class Staging {
     std::byte* host = nullptr;  ///< of the first half
     std::size_t half_bytes = 0;
   };
+  [[nodiscard]] bool lengths_differ() const noexcept { return !arguments_.in_sections.empty(); }
   void take_equal_blocks(const Transport& transport);
   void take_blocks();
   void place_in_pinned_memory();

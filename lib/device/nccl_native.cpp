@@ -114,8 +114,8 @@ class NcclNative final : public DeviceNative, private Watched {
   void abort() noexcept;
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
-  /// `put` is in its stream, since `now`.
-  void note(const Put& put, Clock::time_point now);
+  /// `begun_` is in its stream.
+  void end_begun();
   /// The watch aborts the communicator, as `put` has been inside for too long. Throws Error{timeout}.
   [[noreturn]] void give_up(const Put& put);
 
@@ -148,7 +148,7 @@ bool NcclNative::is_ready() {
     ncclComm_t const made = thread_->take();
     thread_.reset();
     if (begun_) {
-      note(*std::exchange(begun_, std::nullopt), Clock::now());
+      end_begun();
     } else {
       if (made == nullptr) return true;  // split off without this rank
       comm_ = made;
@@ -241,11 +241,12 @@ void NcclNative::queue(const Put& put) {
   in_streams_.add({put.call, now, put.limit, stream_of(put.stream)});
 }
 
-void NcclNative::note(const Put& put, Clock::time_point now) {
+void NcclNative::end_begun() {
+  const Put put = *std::exchange(begun_, std::nullopt);
   connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
   if (put.limit.count() == 0) return;
   const CurrentContext current(context_);
-  in_streams_.add({put.call, now, put.limit, stream_of(put.stream)});
+  in_streams_.add({put.call, Clock::now(), put.limit, stream_of(put.stream)});
 }
 
 void NcclNative::give_up(const Put& put) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "base/names.hpp"
 #include "worlds/worlds.hpp"
 
 #include <gtest/gtest.h>
@@ -29,6 +30,12 @@ struct MatrixCase {
 /// "ring_simulated_5".
 [[nodiscard]] std::string name_of(const testing::TestParamInfo<MatrixCase>& info);
 void PrintTo(const MatrixCase& matrix_case, std::ostream* stream);
+/// "scan_4"
+template <class Named>
+[[nodiscard]] std::string name_and_ranks(const testing::TestParamInfo<std::tuple<Named, int>>& info) {
+  const auto& [named, ranks] = info.param;
+  return std::string(name(named)) + "_" + std::to_string(ranks);
+}
 
 /// 0, 1, p-1, p, p+1, some odd ones, and a slot more or less one element.
 [[nodiscard]] std::vector<std::size_t> counts_for(int ranks, DataType type);

@@ -122,10 +122,7 @@ TEST_P(ReduceScatter, IsReproducibleByEveryAlgorithm) {
 INSTANTIATE_TEST_SUITE_P(Every, ReduceScatter,
                          testing::Combine(testing::Values(WorldKind::simulated, WorldKind::threads),
                                           testing::Values(1, 2, 3, 4, 7, 8)),
-                         [](const auto& info) {
-                           return std::string(name(std::get<0>(info.param))) + "_" +
-                                  std::to_string(std::get<1>(info.param));
-                         });
+                         name_and_ranks<WorldKind>);
 
 }  // namespace
 }  // namespace chorus::test

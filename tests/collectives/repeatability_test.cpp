@@ -3,7 +3,6 @@
 
 #include "repeatability.hpp"
 
-#include "base/names.hpp"
 #include "carry_out.hpp"
 #include "choose.hpp"
 #include "collectives/matrix.hpp"
@@ -23,8 +22,6 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
-#include <string>
-#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -135,16 +132,12 @@ TEST_P(Reproducible, HasTheBitsOfTheExactSumByEveryAlgorithm) {
   EXPECT_GE(performed, 3 * 32);
 }
 
-/// "scan_4"
-constexpr auto collective_and_ranks = [](const auto& info) {
-  return std::string(name(std::get<0>(info.param))) + "_" + std::to_string(std::get<1>(info.param));
-};
 INSTANTIATE_TEST_SUITE_P(Every, Reproducible,
                          testing::Combine(testing::Values(Collective::reduce, Collective::allreduce,
                                                           Collective::reduce_scatter_block, Collective::scan,
                                                           Collective::exscan),
                                           testing::Values(1, 2, 3, 4, 5, 6, 7, 8)),
-                         collective_and_ranks);
+                         name_and_ranks<Collective>);
 
 /// What `rank` gives: rounding after each addition loses the small ones, and the sum of the last is too large for
 /// float16_t, whereas the average is not.
@@ -209,7 +202,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Halves,
                                                           Collective::reduce_scatter_block, Collective::scan,
                                                           Collective::exscan),
                                           testing::Values(1, 2, 3, 4, 5, 8)),
-                         collective_and_ranks);
+                         name_and_ranks<Collective>);
 
 /// A long vector does not go at once.
 TEST(Reproducible, CarriesLongVectorsInParts) {

@@ -12,6 +12,7 @@
 
 #include <barrier>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -95,11 +96,18 @@ TEST(CallsThatConnectRanks, ArePutByAnotherThreadAndLaterOnesByTheCallers) {
   });
 }
 
-TEST(CallsThatConnectRanks, KeepToTheLimitOfTheCall) {
-  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+/// Two ranks that NCCL has connected for sums.
+void on_connected_ranks(const std::function<void(const Communicator&, const Vector&)>& body) {
+  on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
     const Vector vector;
     EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
     barrier(comm);
+    body(comm, vector);
+  });
+}
+
+TEST(CallsThatConnectRanks, KeepToTheLimitOfTheCall) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
     set_stalls(true);
     const Outcome outcome = vector.outcome(comm, ReduceOp::max, {.timeout = 300ms});
     EXPECT_TRUE(outcome.code) << "rank " << comm.rank();
@@ -111,10 +119,7 @@ TEST(CallsThatConnectRanks, KeepToTheLimitOfTheCall) {
 }
 
 TEST(CallsThatConnectRanks, EndWhereTheCommunicatorIsRevoked) {
-  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    barrier(comm);
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
     set_stalls(true);
     if (comm.rank() == 1) return comm.revoke("rank 1 has found a mistake");
     expect_error(vector.outcome(comm, ReduceOp::max), ErrorCode::revoked, {"rank 1 has found a mistake"});
@@ -123,10 +128,7 @@ TEST(CallsThatConnectRanks, EndWhereTheCommunicatorIsRevoked) {
 }
 
 TEST(CallsThatConnectRanks, EndWhereNcclFails) {
-  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    barrier(comm);
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
     set_stalls(true);
     if (comm.rank() == 1) {
       while (calls("ncclAllReduce").back().op != "max") std::this_thread::sleep_for(1ms);
@@ -138,10 +140,7 @@ TEST(CallsThatConnectRanks, EndWhereNcclFails) {
 }
 
 TEST(CallsInStreams, KeepToTheirOwnLimits) {
-  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    barrier(comm);
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
     if (comm.rank() == 1) return;
     vector.reduce(comm, ReduceOp::sum, {.timeout = 60s});
     vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
