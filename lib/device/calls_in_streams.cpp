@@ -3,6 +3,8 @@
 
 #include "device/cuda.hpp"
 
+#include <algorithm>
+
 namespace chorus {
 
 void CallsInStreams::forget() noexcept {
@@ -26,12 +28,24 @@ void CallsInStreams::add(const Put& put) {
   driver.check(driver.event_record(event, put.stream), "record an event");
 }
 
-std::optional<CallsInStreams::Put> CallsInStreams::late(Clock::time_point now) {
-  const auto is_over = [](const Entry& entry) { return cuda().event_query(entry.over) == CUDA_SUCCESS; };
+bool CallsInStreams::is_over(const Entry& entry) noexcept {
+  return cuda().event_query(entry.over) != CUDA_ERROR_NOT_READY;  // nothing is under way where a device has failed
+}
+
+void CallsInStreams::forget_oldest() {
   while (!entries_.empty() && is_over(entries_.front())) {
     free_.push_back(entries_.front().over);
     entries_.pop_front();
   }
+}
+
+bool CallsInStreams::are_over() {
+  forget_oldest();
+  return std::ranges::all_of(entries_, is_over);
+}
+
+std::optional<CallsInStreams::Put> CallsInStreams::late(Clock::time_point now) {
+  forget_oldest();
   for (const Entry& entry : entries_) {
     if (now - entry.put.since >= entry.put.limit && !is_over(entry)) return entry.put;
   }

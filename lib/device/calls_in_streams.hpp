@@ -32,6 +32,8 @@ class CallsInStreams {
   };
   /// It is there, and nothing after it. Does nothing where the stream is captured.
   void add(const Put& put);
+  /// True where none is under way.
+  [[nodiscard]] bool are_over();
   /// The oldest of those that are not over and have been there for their limits by `now`.
   [[nodiscard]] std::optional<Put> late(Clock::time_point now);
 
@@ -43,6 +45,10 @@ class CallsInStreams {
     Put put;
     CUevent over = nullptr;
   };
+  static bool is_over(const Entry& entry) noexcept;
+  /// Those that were put before the oldest that is not over.
+  void forget_oldest();
+
   std::deque<Entry> entries_;  // the oldest first
   std::vector<CUevent> free_;
 };

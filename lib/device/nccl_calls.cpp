@@ -7,9 +7,12 @@
 #include "device/sections_of.hpp"
 #include "device/stream_scratch.hpp"
 
+#include <chorus/error.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -21,12 +24,16 @@ constexpr std::uint64_t joined(std::uint64_t hash, std::uint64_t value) noexcept
 
 }  // namespace
 
-NcclCalls::NcclCalls(ncclComm_t comm) : nccl_(&nccl()), comm_(comm) {
+NcclCalls::NcclCalls(ncclComm_t comm, std::shared_ptr<const std::atomic<bool>> is_aborted)
+    : nccl_(&nccl()), comm_(comm), is_aborted_(std::move(is_aborted)) {
   check(nccl_->comm_user_rank(comm_, &rank_));
   check(nccl_->comm_count(comm_, &ranks_));
 }
 
-void NcclCalls::check(ncclResult_t result) const { nccl_->check(result, comm_); }
+void NcclCalls::check(ncclResult_t result) const {
+  if (is_aborted_->load()) throw Error(ErrorCode::transport, "NCCL has been aborted");
+  nccl_->check(result, comm_);
+}
 
 std::uint64_t NcclCalls::kind_of(const Call& call, const Native::Buffers& buffers) noexcept {
   std::uint64_t kind = 0xCBF29CE484222325U;

@@ -7,7 +7,9 @@
 #include <cuda.h>
 #include <nccl.h>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace chorus {
 
@@ -16,17 +18,19 @@ struct Nccl;
 /// The collectives, as calls of NCCL's on one of its communicators, whose device's context is the calling thread's.
 class NcclCalls {
  public:
-  /// Throws Error{transport} where NCCL fails.
-  explicit NcclCalls(ncclComm_t comm);
+  /// `is_aborted`: set before another thread aborts `comm`, which is not used after. Throws Error{transport} where NCCL
+  /// fails.
+  NcclCalls(ncclComm_t comm, std::shared_ptr<const std::atomic<bool>> is_aborted);
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   /// Puts `call` into `stream`. `factor`: as DeviceNative::queue. Throws Error{transport} where NCCL or CUDA fails.
   void put(const Call& call, const Native::Buffers& buffers, const void* factor, CUstream stream) const;
-  /// The same number for calls between the same ranks by the same algorithms of NCCL's: where one has been put, NCCL
-  /// has connected what others like it need.
+  /// The same number for calls of the same kind, between the same ranks and of a like length: where one has been put,
+  /// NCCL has as a rule connected what others like it need. It promises that nowhere.
   [[nodiscard]] static std::uint64_t kind_of(const Call& call, const Native::Buffers& buffers) noexcept;
 
  private:
+  /// Throws where NCCL has failed or been aborted: no call of NCCL's may follow.
   void check(ncclResult_t result) const;
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;
@@ -43,6 +47,7 @@ class NcclCalls {
 
   const Nccl* nccl_;
   ncclComm_t comm_;
+  std::shared_ptr<const std::atomic<bool>> is_aborted_;
   int rank_ = 0;
   int ranks_ = 0;
 };

@@ -23,6 +23,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -71,10 +72,7 @@ class NcclNative final : public DeviceNative, private Watched {
   /// Begins to connect the ranks, all of which call; `make` makes this rank's communicator.
   NcclNative(CUcontext context, NcclThread::Work make)
       : context_(context), thread_(std::in_place, context, std::move(make)) {}
-  ~NcclNative() override {
-    if (is_watched_) end_watch();
-    if (comm_ != nullptr) nccl_.comm_destroy(comm_);
-  }
+  ~NcclNative() override;
 
   [[nodiscard]] bool supports(const Call& call) const noexcept override { return nccl_supports(call); }
   [[nodiscard]] bool may_wait(const Put& put) const override;
@@ -88,36 +86,28 @@ class NcclNative final : public DeviceNative, private Watched {
   [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
 
  private:
-  /// While it lives, the calling thread is inside NCCL with a call.
-  class Inside {
-   public:
-    Inside(NcclNative& native, Clock::time_point until) noexcept : native_(native) {
-      native_.inside_until_.store(until);
-    }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-    ~Inside() { leave(); }
-    /// True where the watch has taken the communicator meanwhile, to abort it.
-    bool leave() noexcept { return native_.inside_until_.exchange(outside) == taken; }
-
-   private:
-    NcclNative& native_;
+  /// A call that the calling thread is inside NCCL with, where it may wait for room in the queues of a device that
+  /// waits for other ranks.
+  struct Inside {
+    const Put* put = nullptr;
+    Clock::time_point since;
+    std::optional<Clock::time_point> failing_since;  ///< there is something to abort the communicator for
   };
-  static constexpr Clock::time_point outside{};
-  static constexpr Clock::time_point taken = Clock::time_point::max();
 
   void begin_watch();
   void end_watch() noexcept;
+  /// Waits until what is watched is over or has been aborted: NCCL waits for it where it destroys a communicator, and
+  /// nobody would end that.
+  void settle() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
-  void look_inside(Clock::time_point now) noexcept;
+  /// True where the calling thread is not on its way between two calls of NCCL's, as far as time tells.
+  [[nodiscard]] bool may_abort(Clock::time_point now) noexcept;
   void abort() noexcept;
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
-  /// `begun_` is in its stream.
-  void end_begun();
-  /// The watch aborts the communicator, as `put` has been inside for too long. Throws Error{timeout}.
-  [[noreturn]] void give_up(const Put& put);
+  /// `put` is in its stream.
+  void note(const Put& put);
 
   const Nccl& nccl_ = nccl();
   CUcontext context_;
@@ -126,12 +116,21 @@ class NcclNative final : public DeviceNative, private Watched {
   std::mutex mutex_;                  // of what follows, which the watch uses, too
   std::optional<NcclThread> thread_;  // that connects the ranks, or puts `begun_`
   std::optional<Put> begun_;
+  std::optional<Inside> inside_;
   ncclComm_t comm_ = nullptr;
+  std::shared_ptr<std::atomic<bool>> is_aborted_ = std::make_shared<std::atomic<bool>>(false);
   std::optional<NcclCalls> calls_;
   CallsInStreams in_streams_;
   std::optional<Error> found_;  // by the watch, which has aborted the communicator
-  std::atomic<Clock::time_point> inside_until_{outside};
 };
+
+NcclNative::~NcclNative() {
+  if (is_watched_) {
+    settle();
+    end_watch();
+  }
+  if (comm_ != nullptr) nccl_.comm_destroy(comm_);
+}
 
 void NcclNative::check_state() {
   if (found_) throw Error(*found_);
@@ -148,11 +147,13 @@ bool NcclNative::is_ready() {
     ncclComm_t const made = thread_->take();
     thread_.reset();
     if (begun_) {
-      end_begun();
+      const Put put = *std::exchange(begun_, std::nullopt);
+      connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
+      note(put);
     } else {
       if (made == nullptr) return true;  // split off without this rank
       comm_ = made;
-      calls_.emplace(made);
+      calls_.emplace(made, is_aborted_);
     }
   }
   check_state();
@@ -161,6 +162,7 @@ bool NcclNative::is_ready() {
 
 void NcclNative::abort() noexcept {
   if (thread_ && comm_ != nullptr) thread_->let_enter();
+  is_aborted_->store(true);
   if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
   thread_.reset();
 }
@@ -176,16 +178,32 @@ void NcclNative::end_watch() noexcept {
   if (const LastContext current(context_); current) in_streams_.forget();
 }
 
+void NcclNative::settle() noexcept {
+  const LastContext current(context_);
+  if (!current) return;
+  const auto is_over = [&] {
+    const std::scoped_lock lock(mutex_);
+    return comm_ == nullptr || in_streams_.are_over();
+  };
+  while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 void NcclNative::look(Clock::time_point now) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return look_inside(now);
-  if (comm_ == nullptr) return;
+  if (!lock || comm_ == nullptr) return;
   try {
     look_at_calls(now);
   } catch (const Error& error) {
+    if (!may_abort(now)) return;
     found_.emplace(error);
     abort();
   }
+}
+
+bool NcclNative::may_abort(Clock::time_point now) noexcept {
+  if (!inside_) return true;
+  if (!inside_->failing_since) inside_->failing_since = now;
+  return now - *inside_->failing_since >= NcclThread::time_to_enter;
 }
 
 void NcclNative::look_at_calls(Clock::time_point now) {
@@ -193,19 +211,16 @@ void NcclNative::look_at_calls(Clock::time_point now) {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // so that it disturbs no capture of other threads
   cuda().check(cuda().thread_exchange_stream_capture_mode(&mode), "leave captures alone");
   check_state();
+  if (inside_ && inside_->put->limit.count() > 0 && now - inside_->since >= inside_->put->limit) {
+    throw Error(ErrorCode::timeout,
+                fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted",
+                            describe(inside_->put->call), std::chrono::duration<double>(inside_->put->limit).count()));
+  }
   const std::optional<CallsInStreams::Put> late = in_streams_.late(now);
   if (!late) return;
   throw Error(ErrorCode::timeout,
               fmt::format("{} was not over in its stream after {:.3g} s and has been aborted", describe(late->call),
                           std::chrono::duration<double>(late->limit).count()));
-}
-
-/// A call may wait inside NCCL for room in the queues of a device that waits for other ranks.
-void NcclNative::look_inside(Clock::time_point now) noexcept {
-  Clock::time_point until = inside_until_.load();
-  if (until == outside || until == taken || now < until) return;
-  ncclComm_t const comm = comm_;  // which stays as it is while the call is inside
-  if (inside_until_.compare_exchange_strong(until, taken)) nccl_.comm_abort(comm);
 }
 
 bool NcclNative::may_wait(const Put& put) const {
@@ -225,35 +240,28 @@ void NcclNative::begin(const Put& put) {
 void NcclNative::queue(const Put& put) {
   const CurrentContext current(context_);
   if (put.limit.count() > 0) begin_watch();
-  const std::scoped_lock lock(mutex_);
-  if (found_) throw Error(*found_);  // NCCL itself says in each call what has failed
-  const auto into_stream = [&] { calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream)); };
-  if (put.limit.count() == 0) return into_stream();
-  const Clock::time_point now = Clock::now();
-  Inside inside(*this, now + put.limit);
-  try {
-    into_stream();
-  } catch (const Error&) {
-    if (!inside.leave()) throw;
-    give_up(put);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (found_) throw Error(*found_);  // NCCL itself says in each call what has failed
+    if (is_watched_) inside_ = Inside{.put = &put, .since = Clock::now(), .failing_since = {}};
   }
-  if (inside.leave()) give_up(put);
-  in_streams_.add({put.call, now, put.limit, stream_of(put.stream)});
+  std::optional<Error> failure;
+  try {
+    calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream));
+  } catch (const Error& error) {
+    failure = error;
+  }
+  const std::scoped_lock lock(mutex_);
+  inside_.reset();
+  if (found_) throw Error(*found_);
+  if (failure) throw Error(*failure);
+  note(put);
 }
 
-void NcclNative::end_begun() {
-  const Put put = *std::exchange(begun_, std::nullopt);
-  connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
+void NcclNative::note(const Put& put) {
   if (put.limit.count() == 0) return;
   const CurrentContext current(context_);
   in_streams_.add({put.call, Clock::now(), put.limit, stream_of(put.stream)});
-}
-
-void NcclNative::give_up(const Put& put) {
-  comm_ = nullptr;
-  found_.emplace(ErrorCode::timeout, fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted",
-                                                 describe(put.call), std::chrono::duration<double>(put.limit).count()));
-  throw Error(*found_);
 }
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {

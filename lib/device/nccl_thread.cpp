@@ -60,8 +60,8 @@ void NcclThread::let_enter() noexcept {
     state_->given_up = true;
     if (!state_->begun) return;
   }
-  constexpr int milliseconds = 100;
-  for (int wait = 0; wait < milliseconds && !is_over(); ++wait) {
+  const auto until = std::chrono::steady_clock::now() + time_to_enter;
+  while (!is_over() && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

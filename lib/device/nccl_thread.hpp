@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <nccl.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,9 @@ class NcclThread {
   /// that it needs, and may outlive who waits for it.
   using Work = std::function<ncclComm_t()>;
 
+  /// A thread on its way to a call of NCCL's is there after it, as far as time tells. NCCL does not say where it is.
+  static constexpr std::chrono::milliseconds time_to_enter{100};
+
   /// Throws Error{transport} where the system starts no thread.
   NcclThread(CUcontext context, Work work);
   /// Where the work is not over, the thread stays, and aborts what it makes.
@@ -33,7 +37,7 @@ class NcclThread {
 
   [[nodiscard]] bool is_over() const;
   /// To be called before what the work uses is aborted, which it must not enter NCCL with after: work that has not
-  /// begun never does, and other work is given some time to come there.
+  /// begun never does, and other work is given `time_to_enter`.
   void let_enter() noexcept;
   /// What the work has made, once it is over. Throws the Error by which it has failed.
   [[nodiscard]] ncclComm_t take();

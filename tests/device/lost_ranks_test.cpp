@@ -13,6 +13,7 @@
 #include <barrier>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -135,6 +136,59 @@ TEST(CallsThatConnectRanks, EndWhereNcclFails) {
       return set_async_error(communicators().front().communicator, 0, ncclRemoteError);
     }
     expect_error(vector.outcome(comm, ReduceOp::max), ErrorCode::transport, {"NCCL", "remote"});
+    vector.stream.wait();
+  });
+}
+
+TEST(CallsInsideNccl, EndWhereNcclFails) {
+  std::barrier<> both(2);
+  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
+    set_stalls(true);
+    if (comm.rank() == 1) {
+      const std::size_t before = calls("ncclAllReduce").size();
+      both.arrive_and_wait();
+      while (calls("ncclAllReduce").size() == before) std::this_thread::sleep_for(1ms);
+      return set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+    }
+    both.arrive_and_wait();
+    expect_error(vector.outcome(comm, ReduceOp::sum, {.timeout = 60s}), ErrorCode::transport, {"NCCL", "remote"});
+    vector.stream.wait();
+  });
+}
+
+TEST(CallsInsideNccl, EndWhereOneBeforeThemIsLate) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) return;
+    vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
+    set_stalls(true);
+    expect_error(vector.outcome(comm, ReduceOp::sum, {.timeout = 60s}), ErrorCode::timeout,
+                 {"was not over in its stream after 0.3 s"});
+    vector.stream.wait();
+  });
+}
+
+/// The operation that NCCL made for it ends with NCCL's communicator, and is not given back to it.
+TEST(CallsInsideNccl, TouchNothingThatHasBeenAborted) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) return;
+    set_stalls(true);
+    const Outcome outcome = outcome_of([&] {
+      allreduce(comm, vector.memory.span<float>(), PremultipliedSum<float>{2}, vector.stream.get(), {.timeout = 300ms});
+    });
+    expect_error(outcome, ErrorCode::timeout, {"did not come to allreduce", "within 0.3 s"});
+    EXPECT_TRUE(calls("ncclRedOpDestroy").empty());
+  });
+}
+
+TEST(CallsInStreams, KeepToTheirLimitsWhereTheirCommunicatorEnds) {
+  std::vector<std::optional<Communicator>> others;
+  for (const Communicator& comm : thread_communicators(2)) others.emplace_back(comm);
+  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
+    std::optional<Communicator>& other = others[static_cast<std::size_t>(comm.rank())];
+    EXPECT_FALSE(vector.outcome(*other, ReduceOp::sum).code);
+    barrier(comm);
+    if (comm.rank() == 0) vector.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
+    other.reset();
     vector.stream.wait();
   });
 }
