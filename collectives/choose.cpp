@@ -40,7 +40,7 @@ Error cannot_carry_out(const Problem& problem, const Algorithm& algorithm, const
   } else if (no_device_native == nullptr) {
     text += ": NCCL has no such collective for these elements and this operation; leave the choice to the library";
   } else {
-    text += fmt::format(": {}; leave the choice to the library otherwise", no_device_native->message());
+    text += fmt::format(": {}; or leave the choice to the library", no_device_native->message());
     code = no_device_native->code();
   }
   return {code, text};

@@ -5,6 +5,7 @@
 #include "device/accelerator.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_native.hpp"
+#include "door.hpp"
 
 #include <chorus/communicator.hpp>
 #include <chorus/device_span.hpp>
@@ -49,7 +50,62 @@ class StreamDone final : public PolledEvent {
 
 Task<> wait_for(Transport& transport, void* stream) { co_await StreamDone(transport, stream); }
 
+/// The device whose memory `argument` is; `expected` as for device_of.
+int device_at(const CommunicatorState& state, Collective collective, const void* data, const char* argument,
+              int expected) {
+  int device = -1;
+  try {
+    device = device_of(data, expected);
+  } catch (const Error& error) {  // there is no driver, say
+    reject(state, collective, error.message(), error.code());
+  }
+  if (device >= 0) return device;
+  reject(state, collective,
+         fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for memory "
+                     "of the host",
+                     argument));
+}
+
+/// `argument` is memory of another device than that of the calls before, or than argument in of this one.
+[[noreturn]] void reject_device(const CommunicatorState& state, Collective collective, const char* argument, int place,
+                                int device, bool before) {
+  if (!before) {
+    reject(state, collective,
+           fmt::format("argument {} is memory of device {} and argument in of device {}; pass memory of one device",
+                       argument, place, device));
+  }
+  reject(state, collective,
+         fmt::format("argument {} is memory of device {}, and that of the calls before on this communicator of device "
+                     "{}; for other devices keep another communicator, made by dup before the first call with device "
+                     "memory",
+                     argument, place, device));
+}
+
+/// In a call on memory of the host.
+void check_host(const CommunicatorState& state, Collective collective, const void* data, const char* argument) {
+  if (!is_device_only(data)) return;
+  reject(state, collective,
+         fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
+}
+
 }  // namespace
+
+int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+  const Accelerator* const known = state.transport().accelerator();
+  const int before = known != nullptr ? known->device() : -1;
+  int device = before;
+  const auto check = [&](const void* data, std::size_t count, const char* argument) {
+    if (data == nullptr || count == 0) return;
+    if (buffers.stream == nullptr) return check_host(state, collective, data, argument);
+    const int place = device_at(state, collective, data, argument, before);
+    if (device >= 0 && place != device) reject_device(state, collective, argument, place, device, before >= 0);
+    device = place;
+  };
+  const bool one = buffers.in == buffers.out;
+  check(buffers.in, buffers.in_count, one ? "data" : "in");
+  if (!one) check(buffers.out, buffers.out_count, "out");
+  return device;
+}
 
 bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   const Call& call = arguments.call;

@@ -4,7 +4,14 @@
 #include "algorithm.hpp"
 #include "transport/communicator_state.hpp"
 
+#include <chorus/detail/buffers.hpp>
+
 namespace chorus {
+
+/// Buffers must be where the call says they are: in the memory of the host or of a device. Returns whose device's; -1
+/// where there is none.
+[[gnu::cold]] int check_place(const detail::CommunicatorState& state, Collective collective,
+                              const detail::Buffers& buffers);
 
 /// What comes before an algorithm is chosen for a call on device memory: the first one finds out how the devices of the
 /// ranks reach one another. False where nobody has any elements, and nothing is left to do.

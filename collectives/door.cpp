@@ -4,7 +4,6 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "chosen.hpp"
-#include "device/accelerator.hpp"
 #include "device/device_memory.hpp"
 #include "device_call.hpp"
 #include "pending_call.hpp"
@@ -29,30 +28,6 @@ using detail::CommunicatorState;
 void check_timeout(const CommunicatorState& state, const Call& call, const CollectiveOptions& options) {
   if (options.timeout.count() >= 0) return;
   reject(state, call.collective, "option timeout is negative; pass 0 for that of the environment");
-}
-
-/// As device_of.
-int device_at(const CommunicatorState& state, Collective collective, const void* data, int expected) {
-  try {
-    return device_of(data, expected);
-  } catch (const Error& error) {  // there is no driver, say
-    reject(state, collective, error.message(), error.code());
-  }
-}
-
-/// `argument` is memory of another device than that of the calls before, or than argument in of this one.
-[[noreturn]] void reject_device(const CommunicatorState& state, Collective collective, const char* argument, int place,
-                                int device, bool before) {
-  if (!before) {
-    reject(state, collective,
-           fmt::format("argument {} is memory of device {} and argument in of device {}; pass memory of one device",
-                       argument, place, device));
-  }
-  reject(state, collective,
-         fmt::format("argument {} is memory of device {}, and that of the calls before on this communicator of device "
-                     "{}; for other devices keep another communicator, made by dup before the first call with device "
-                     "memory",
-                     argument, place, device));
 }
 
 /// Checked, with the name as the table of algorithms has it, which lives for ever.
@@ -198,34 +173,6 @@ void check_pointers(const CommunicatorState& state, Collective collective, const
   reject(state, collective,
          fmt::format("argument {} is a null pointer with {} elements; pass the data, or an empty range", argument,
                      no_in ? buffers.in_count : buffers.out_count));
-}
-
-int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
-  const Accelerator* const known = state.transport().accelerator();
-  const int before = known != nullptr ? known->device() : -1;
-  int device = before;
-  const auto check = [&](const void* data, std::size_t count, const char* argument) {
-    if (data == nullptr || count == 0) return;
-    if (buffers.stream == nullptr) {
-      if (!is_device_only(data)) return;
-      reject(
-          state, collective,
-          fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
-    }
-    const int place = device_at(state, collective, data, before);
-    if (place < 0) {
-      reject(state, collective,
-             fmt::format("argument {} is no memory of a device; pass what cudaMalloc has given, or a std::span for "
-                         "memory of the host",
-                         argument));
-    }
-    if (device >= 0 && place != device) reject_device(state, collective, argument, place, device, before >= 0);
-    device = place;
-  };
-  const bool one = buffers.in == buffers.out;
-  check(buffers.in, buffers.in_count, one ? "data" : "in");
-  if (!one) check(buffers.out, buffers.out_count, "out");
-  return device;
 }
 
 void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {

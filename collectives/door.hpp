@@ -60,10 +60,6 @@ inline void check_counts(const detail::CommunicatorState& state, Collective coll
 /// A buffer that has elements and is read or written on this rank must not be null.
 void check_pointers(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                     int root);
-/// Buffers must be where the call says they are: in the memory of the host or of a device. Returns whose device's; -1
-/// where there is none.
-[[gnu::cold]] int check_place(const detail::CommunicatorState& state, Collective collective,
-                              const detail::Buffers& buffers);
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 
 /// The arguments of a call of `count` elements a block whose lengths are checked, without an operation or by

@@ -25,11 +25,14 @@
 //          the hosts of the other ranks, and returns when it is in the stream. By `staged` it returns when it is over,
 //          and by neither of the three it can be captured. `synchronize` waits for it and hears of failures meanwhile.
 // Result   NCCL's, by `nccl`: sums of 16-bit floats may be rounded at each step. Deterministic and reproducible calls,
-//          and types and operations that NCCL has not, go by `staged`, with the bits of the same call on the host; an
-//          allreduce that is not reproducible also by windows, which joins in the order of the ranks and rounds once.
+//          and types and operations that NCCL has not, go by `staged`; an allreduce that is not reproducible also by
+//          windows, which joins in the order of the ranks and rounds once. A reproducible call has the bits of the same
+//          call on the host; a deterministic one those of every run with the same ranks in the same places, which may
+//          be others than on the host, as long vectors go by segments.
 // Throws   also Error{not_built} where the library was built without CUDA, Error{not_supported} where there is no
 //          driver, or a stream is captured for a call that cannot be, Error{invalid_argument} where a buffer is not of
-//          a device, or of another than before, and Error{transport} where CUDA or NCCL fails.
+//          a device, or of another than before, and Error{transport} where CUDA or NCCL fails. A call of no elements
+//          asks for no device: it throws none of these.
 namespace chorus {
 
 class Communicator;

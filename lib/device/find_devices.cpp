@@ -36,18 +36,27 @@ DeviceRecord record_of(int device, int nccl_version) {
   return {.place = place, .nccl = nccl_version};
 }
 
-/// Why NCCL cannot connect these ranks; empty where it can. The same on every rank.
-std::string obstacle(const std::vector<DeviceRecord>& records) {
+/// Why NCCL cannot connect these ranks.
+struct Obstacle {
+  std::string why;  ///< empty where it can
+  std::string remedy;
+};
+
+/// The same on every rank.
+Obstacle obstacle(const std::vector<DeviceRecord>& records) {
+  constexpr const char* same_nccl = "let all ranks load the same NCCL, which CHORUS_NCCL_LIBRARY may name";
   for (std::size_t rank = 0; rank < records.size(); ++rank) {
-    if (records[rank].nccl == 0) return fmt::format("rank {} has no NCCL", rank);
+    if (records[rank].nccl == 0) return {fmt::format("rank {} has no NCCL", rank), same_nccl};
     if (records[rank].nccl != records[0].nccl) {
-      return fmt::format("rank {} has version {} of NCCL and rank 0 {}", rank, records[rank].nccl, records[0].nccl);
+      return {fmt::format("rank {} has version {} of NCCL and rank 0 {}", rank, records[rank].nccl, records[0].nccl),
+              same_nccl};
     }
   }
   std::vector<std::pair<std::uint64_t, std::array<char, 32>>> devices;  // NCCL takes each once
   for (const DeviceRecord& record : records) devices.emplace_back(record.place.kernel, record.place.bus_id);
   std::ranges::sort(devices);
-  return std::ranges::adjacent_find(devices) == devices.end() ? "" : "ranks share a device";
+  if (std::ranges::adjacent_find(devices) == devices.end()) return {};
+  return {"ranks share a device", "give each rank a device of its own"};
 }
 
 std::vector<DevicePlace> places_in(const std::vector<DeviceRecord>& records) {
@@ -74,7 +83,7 @@ Task<Devices> find_devices(Transport& transport, std::unique_ptr<Accelerator> ow
   co_await gather_records(transport, std::as_writable_bytes(std::span(records)));
   Devices devices;
   devices.accelerator = std::move(own);
-  const std::string why_not = obstacle(records);
+  const auto [why_not, remedy] = obstacle(records);
   if (why_not.empty()) {
     devices.native = co_await connect_nccl(transport, device);
     devices.note =
@@ -82,7 +91,7 @@ Task<Devices> find_devices(Transport& transport, std::unique_ptr<Accelerator> ow
   } else {
     const std::string why = why_not + (here.missing.empty() ? "" : fmt::format(" (here: {})", here.missing));
     devices.note = "device memory: through the hosts, as " + why;
-    devices.no_native = Error(here.code, why);
+    devices.no_native = Error(here.code, here.missing.empty() ? why + "; " + remedy : why);
   }
   ConnectedWindows connected = co_await connect_windows(transport, device, this_process());
   devices.windows = std::move(connected.windows);

@@ -44,14 +44,14 @@ void sum_once(const Communicator& comm) {
 
 /// How many kernels all ranks start in a call, after one that sets up the devices.
 template <class T>
-std::size_t kernels_of(const Communicator& comm, ReduceOp op) {
+std::size_t kernels_of(const Communicator& comm, ReduceOp op, const CollectiveOptions& options = {}) {
   sum_once(comm);
   const TestStream stream;
   const DeviceMemory memory(bytes_of_all(std::vector<T>(10, T(1))));
   barrier(comm);
   const std::size_t before = calls("cuLaunchKernel").size();
   barrier(comm);
-  allreduce(comm, memory.span<T>(), op, stream.get());
+  allreduce(comm, memory.span<T>(), op, stream.get(), options);
   synchronize(comm, stream.get());
   barrier(comm);
   return calls("cuLaunchKernel").size() - before;
@@ -143,6 +143,26 @@ TEST(DeviceChoiceByPace, OneShotForShortVectorsWhereTheyAreFast) {
     EXPECT_EQ(kernels_of<int>(comm, ReduceOp::bitwise_or), 0U) << "which windows cannot join";
     EXPECT_EQ(kernels_of<int>(comm, ReduceOp::average), 0U);
   });
+}
+
+/// Else a deterministic call would have other bits in another run.
+TEST(DeviceChoiceByPace, TheSameForDeterministicCallsWhateverIsSlow) {
+  std::vector<std::size_t> kernels;
+  const auto count = [&](const Communicator& comm) {
+    const std::size_t these = kernels_of<float>(comm, ReduceOp::sum, {.deterministic = true});
+    if (comm.rank() == 0) kernels.push_back(these);
+  };
+  on_one_device(4, [&](const Communicator& comm) {
+    if (comm.rank() == 0) set_kernel_delay(0, slow);
+    barrier(comm);
+    count(comm);
+  });
+  on_one_device(4, [&](const Communicator& comm) {
+    if (comm.rank() == 0) set_copy_delay(slow);
+    barrier(comm);
+    count(comm);
+  });
+  EXPECT_EQ(kernels.at(0), kernels.at(1));
 }
 #endif
 

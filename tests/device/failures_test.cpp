@@ -115,7 +115,8 @@ TEST(DeviceRefusals, WhatNcclCannotCarryOutSayWhy) {
     expect_error(named(comm), ErrorCode::not_supported, {"allreduce on rank", "NCCL has no such collective"});
   });
   on_device_ranks(2, Devices::shared, [&](const Communicator& comm) {
-    expect_error(named(comm), ErrorCode::not_supported, {"allreduce on rank", "ranks share a device"});
+    expect_error(named(comm), ErrorCode::not_supported,
+                 {"allreduce on rank", "ranks share a device; give each rank a device of its own; or leave"});
   });
 }
 
