@@ -51,6 +51,37 @@ int number_in(const Launch::Variables& variables, const char* name) {
   return error == std::errc() && rest == end ? std::max(number, 0) : 0;
 }
 
+/// The number at the beginning of `text`, which is taken off; 0 where there is none.
+int take_number(std::string_view& text) {
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return error == std::errc() ? number : 0;
+}
+
+/// How many tasks a node has by a text of Slurm's such as "3(x2),2", which are 3, 3 and 2; 0 where it does not say.
+int tasks_of_node(std::string_view text, int node) {
+  for (int nodes = 0; !text.empty();) {
+    const int tasks = take_number(text);
+    int alike = 1;
+    if (text.starts_with("(x")) {
+      text.remove_prefix(2);
+      alike = take_number(text);
+      if (text.starts_with(')')) text.remove_prefix(1);
+    }
+    if (tasks < 1 || alike < 1 || (!text.empty() && text.front() != ',')) return 0;
+    if (node - nodes < alike) return tasks;
+    nodes += alike;
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return 0;
+}
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
 std::string setting(const char* name, int value) { return fmt::format("{}={}", name, value); }
 
 }  // namespace
@@ -78,12 +109,17 @@ Launch Launch::found_in(const Variables& variables) {
   return {.job_processes = number_in(variables, "SLURM_NTASKS")};
 }
 
-Launch Launch::of_this_process() {
-  return found_in([](const std::string& name) -> std::optional<std::string> {
-    const char* const value = std::getenv(name.c_str());
-    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
-  });
+Launch Launch::of_this_process() { return found_in(variable); }
+
+int Launch::found_here(const Variables& variables) {
+  for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const int processes = number_in(variables, name); processes > 0) return processes;
+  }
+  if (!variables("SLURM_NODEID")) return 0;
+  return tasks_of_node(variables("SLURM_STEP_TASKS_PER_NODE").value_or(""), number_in(variables, "SLURM_NODEID"));
 }
+
+int Launch::beside_this_process() { return found_here(variable); }
 
 std::string Launch::mismatch(int ranks) const {
   if (ranks >= processes) return {};

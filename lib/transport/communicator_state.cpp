@@ -42,8 +42,7 @@ Task<> CommunicatorState::set_up(bool at_once) {
   crowded_ = shared.crowded;
   if (shared.memory) shared.memory->set_pace(shared.pace);
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
-  const bool knows_network = shared.network.known() || at_once;
-  if (shared.asks_for_network && knows_network && !transport_->nodes().empty()) co_await learn_network(shared.network);
+  if (shared.asks_for_network && !transport_->nodes().empty()) co_await learn_network(shared.network, at_once);
   look_for_cuda();
   ready_.store(true, std::memory_order_release);
   if (settings_.log && transport_->rank() == 0) {
@@ -51,8 +50,10 @@ Task<> CommunicatorState::set_up(bool at_once) {
   }
 }
 
-Task<> CommunicatorState::learn_network(NetworkPace known) {
-  network_ = known.known() ? known : co_await measure_network(*transport_);
+Task<> CommunicatorState::learn_network(NetworkPace known, bool at_once) {
+  network_ = known;
+  if (at_once && !known.covers(transport_->node_sizes())) network_ = co_await measure_network(*transport_);
+  if (!network_.known()) co_return;
   remember_network(network_);
   notes_.push_back(fmt::format(
       "messages between nodes: {:.1f} us and {:.0f} MB/s; where all ranks of a node send: {:.1f} us and {:.0f} MB/s",

@@ -53,8 +53,8 @@ class Peers {
     std::unique_ptr<SharedGroup> memory;  ///< of this rank's node; null where it has none
     Native* native = nullptr;
     Pace pace;                       ///< of the shared memory, the same on every rank
-    NetworkPace network;             ///< as some rank remembers it, the same on every rank
-    bool asks_for_network = false;   ///< where no rank remembers it, it is to be measured
+    NetworkPace network;             ///< of the most nodes and ranks that one of them remembers; the same on every rank
+    bool asks_for_network = false;   ///< calls are chosen by it
     bool crowded = false;            ///< a machine has more ranks than cores; the same on every rank
     Settings settings;               ///< those of rank 0
     std::vector<std::string> notes;  ///< what was decided and why, for the log
@@ -283,8 +283,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Moves what is parked beside the operations of this communicator, and what this thread has parked on others. True
   /// where there is anything.
   bool drive_others();
-  /// The network's pace, as another communicator has measured it, or measured here.
-  Task<> learn_network(NetworkPace known);
+  /// The network's pace: that which another communicator has measured, or, where that was of few ranks beside these and
+  /// there is time (`at_once`), measured here.
+  Task<> learn_network(NetworkPace known, bool at_once);
   /// The first part of such a call: sets up what is not, and fills `all` with what each rank gives.
   Task<> gather_into(Bytes all, Call call, ConstBytes own);
   Task<> split_into(std::shared_ptr<CommunicatorState>& made, Call call, Place place);

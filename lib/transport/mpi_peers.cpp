@@ -158,8 +158,8 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   transport_.watch(limit_);
   if (native_) native_->watch(limit_);
   shared.asks_for_network = spans_nodes && !shared.settings.tuning.gives_network(shared.crowded);
-  const auto measured = std::ranges::find_if(records_, [](const PeerRecord& record) { return record.network.known(); });
-  if (measured != records_.end()) shared.network = measured->network;
+  const auto extent = [](const PeerRecord& record) { return record.network.nodes * record.network.senders; };
+  shared.network = std::ranges::max_element(records_, {}, extent)->network;
   shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
                             : shared.settings.single_copy
                                 ? "no single copy: the system lets no rank read another's memory"

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -133,6 +134,16 @@ Remembered& remembered() noexcept {
 
 }  // namespace
 
+bool NetworkPace::covers(const std::vector<int>& node_sizes) const {
+  return known() && 2 * nodes >= static_cast<int>(node_sizes.size()) && 2 * senders >= senders_across_nodes(node_sizes);
+}
+
+int senders_across_nodes(const std::vector<int>& node_sizes) {
+  std::vector<int> sizes = node_sizes;
+  std::ranges::nth_element(sizes, sizes.begin() + 1, std::ranges::greater());
+  return sizes[1];
+}
+
 Task<double> time_exchanges(Transport& transport, Exchanges exchanges) {
   using Rows = std::array<double, 3>;
   std::vector<Rows> all(static_cast<std::size_t>(transport.size()));
@@ -163,6 +174,8 @@ double to_next_gain(double to_next_us, double doubling_us) {
 
 Task<NetworkPace> measure_network(Transport& transport) {
   NetworkPace pace;
+  pace.nodes = static_cast<int>(transport.node_sizes().size());
+  pace.senders = senders_across_nodes(transport.node_sizes());
   Exchanges exchanges{.rings = Rings::of_first_ranks, .bytes = short_message, .repetitions = repetitions_of_short};
   pace.latency_us = co_await time_exchanges(transport, exchanges);
   exchanges.bytes = long_message;
@@ -175,7 +188,7 @@ Task<NetworkPace> measure_network(Transport& transport) {
   }
   pace.by_all_latency_us = pace.latency_us;
   pace.by_all_megabytes_per_second = pace.megabytes_per_second;
-  const auto ranks = static_cast<std::size_t>(std::ranges::max(transport.node_sizes()));
+  const auto ranks = static_cast<std::size_t>(pace.senders);
   if (ranks == 1) co_return pace;
   const std::size_t share = std::max(long_message / ranks, shortest_long_message);
   exchanges = {.rings = Rings::across_nodes, .bytes = short_message, .repetitions = repetitions_of_short};

@@ -4,6 +4,7 @@
 #include "task/task.hpp"
 
 #include <cstddef>
+#include <vector>
 
 namespace chorus {
 
@@ -16,8 +17,13 @@ struct NetworkPace {
   double by_all_latency_us = 0;            ///< of a short one, where all ranks of a node send at a time
   double by_all_megabytes_per_second = 0;  ///< what they send together
   double to_next_gain = 1;                 ///< as many times as much goes where each node sends to the next one alone
+  int nodes = 0;                           ///< where it was measured
+  int senders = 0;                         ///< of a node, all of which send at a time
 
   [[nodiscard]] bool known() const noexcept { return latency_us > 0; }
+  /// True where ranks on nodes of these sizes need not measure anew: it was measured on at least half as many nodes,
+  /// with half as many ranks each.
+  [[nodiscard]] bool covers(const std::vector<int>& node_sizes) const;
   friend bool operator==(const NetworkPace&, const NetworkPace&) = default;
 };
 
@@ -27,6 +33,10 @@ enum class Rings {
   across_nodes,    ///< one of every node's first rank, one of every second rank ...
   inside_nodes     ///< one of the ranks of each node
 };
+
+/// How many ranks of a node exchange at a time in Rings::across_nodes, where most do: a rank whose number only its own
+/// node has is in no ring. `node_sizes`: of several nodes.
+[[nodiscard]] int senders_across_nodes(const std::vector<int>& node_sizes);
 
 /// Messages that all ranks exchange in such rings.
 struct Exchanges {

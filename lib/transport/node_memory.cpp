@@ -6,13 +6,13 @@
 #include "transport/node_agreement.hpp"
 #include "transport/shared_group.hpp"
 
+#include <chorus/detail/launch.hpp>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -49,23 +49,13 @@ void give_back_leftovers() {
   std::erase_if(all.list, everybody_left);
 }
 
-int launched_here() {
-  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    const char* value = std::getenv(variable);
-    int ranks = 0;
-    if (value == nullptr) continue;
-    if (std::from_chars(value, value + std::strlen(value), ranks).ec == std::errc()) return ranks;
-  }
-  return 0;
-}
-
 PeerRecord this_rank() {
   PeerRecord record;
   record.kernel = this_kernel();
   record.process = this_process();
   record.probe = reading_probe();
   record.binding = current_binding(this_machine());
-  record.launched_here = launched_here();
+  record.launched_here = detail::Launch::beside_this_process();
   record.paces = remembered_paces();
   record.network = remembered_network();
   gethostname(record.host.data(), record.host.size() - 1);

@@ -46,6 +46,28 @@ TEST(Launch, IsByWhoeverIsNearest) {
   EXPECT_EQ(launch({}).launcher, "");
 }
 
+TEST(Launch, CountsTheProcessesOfThisHost) {
+  const auto here = [](std::map<std::string, std::string> values) {
+    return Launch::found_here([values = std::move(values)](const std::string& name) -> std::optional<std::string> {
+      const auto found = values.find(name);
+      return found == values.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  const auto in_step = [&](const char* tasks, const char* node) {
+    return here({{"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_NODEID", node}});
+  };
+  EXPECT_EQ(here({{"OMPI_COMM_WORLD_LOCAL_SIZE", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "2"}, {"SLURM_NODEID", "0"}}), 8);
+  EXPECT_EQ(here({{"MPI_LOCALNRANKS", "3"}}), 3);
+  EXPECT_EQ(here({}), 0);
+  EXPECT_EQ(here({{"SLURM_STEP_TASKS_PER_NODE", "2"}}), 0);
+  const int tasks[] = {4, 4, 2, 1, 0};
+  for (int node = 0; node < 5; ++node) EXPECT_EQ(in_step("4(x2),2,1", std::to_string(node).c_str()), tasks[node]);
+  EXPECT_EQ(in_step("16", "0"), 16);
+  for (const char* const odd : {"", "x", "4(", "4(x", "4(x0)", "4(xx)", "4;2", ",4", "-4", "99999999999999"}) {
+    EXPECT_EQ(in_step(odd, "0"), 0) << odd;
+  }
+}
+
 /// Where MPI knows of one process alone, one of several, and where of all.
 void expect_mismatch(const std::map<std::string, std::string>& values, const testing::Matcher<std::string>& text) {
   SCOPED_TRACE(values.begin()->first);

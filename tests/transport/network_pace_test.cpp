@@ -37,6 +37,28 @@ TEST(NetworkPace, IsTheSameOnEveryRankOfNodesOfAnyShape) {
   }
 }
 
+/// Whether those that send together are taken for as many as they are.
+TEST(NetworkPace, CountsTheRanksOfANodeThatExchangeWithOthers) {
+  EXPECT_EQ(senders_across_nodes({1, 1}), 1);
+  EXPECT_EQ(senders_across_nodes({1, 2, 1}), 1) << "the second rank of the second node has nobody to exchange with";
+  EXPECT_EQ(senders_across_nodes({8, 3, 2}), 3);
+  EXPECT_EQ(senders_across_nodes({4, 4}), 4);
+  for (const NetworkPace& pace : on_ranks({0, 1, 1, 2}, &measure_network)) {
+    EXPECT_EQ(pace.by_all_megabytes_per_second, pace.megabytes_per_second);
+    EXPECT_EQ(pace.by_all_latency_us, pace.latency_us);
+  }
+}
+
+TEST(NetworkPace, OfFewRanksIsNotThatOfMany) {
+  EXPECT_FALSE(NetworkPace().covers({1, 1}));
+  const NetworkPace pace = on_ranks({0, 0, 1, 1}, &measure_network).front();
+  for (const std::vector<int>& sizes : {std::vector<int>{1, 1}, {2, 2}, {4, 4}, {2, 2, 2, 2}, {9, 1}}) {
+    EXPECT_TRUE(pace.covers(sizes));
+  }
+  EXPECT_FALSE(pace.covers({5, 5})) << "more ranks than twice as many";
+  EXPECT_FALSE(pace.covers({1, 1, 1, 1, 1})) << "more nodes than twice as many";
+}
+
 TEST(NetworkPace, TakesAGainOfShortWaysForOneOnlyWhereItIsClear) {
   EXPECT_EQ(to_next_gain(10, 12), 1);
   EXPECT_EQ(to_next_gain(12, 10), 1);

@@ -216,8 +216,7 @@ LinkModel measure_links(const Communicator& world, bench::Console& console) {
       links.further_message = measure_further_message(world, network->latency_us);
     }
     console.show("messages between the nodes, of all ranks");
-    const auto& sizes = world.state().transport().node_sizes();
-    const int ranks = std::ranges::max(sizes);
+    const int ranks = senders_across_nodes(world.state().transport().node_sizes());
     if (auto by_all = ranks > 1 ? measure_messages(world, Rings::across_nodes) : std::nullopt) {
       by_all->megabytes_per_second *= ranks;
       by_all->long_megabytes_per_second *= ranks;

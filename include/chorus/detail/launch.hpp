@@ -24,6 +24,9 @@ struct Launch {
 
   [[nodiscard]] CHORUS_API static Launch found_in(const Variables& variables);
   [[nodiscard]] CHORUS_API static Launch of_this_process();
+  /// How many processes the launcher has started on this host; 0: nobody says so.
+  [[nodiscard]] CHORUS_API static int found_here(const Variables& variables);
+  [[nodiscard]] CHORUS_API static int beside_this_process();
 
   /// What is wrong where the job has `ranks` by MPI's word; empty where nothing is.
   [[nodiscard]] CHORUS_API std::string mismatch(int ranks) const;
