@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -14,10 +15,22 @@ namespace {
 
 constexpr std::size_t element_bytes = sizeof(float);
 
+/// Of a text such as "2^10", which an index of a job array makes a size by.
+std::optional<std::size_t> power_of_two(std::string_view text) {
+  constexpr std::string_view base = "2^";
+  if (!text.starts_with(base)) return std::nullopt;
+  unsigned exponent = 0;
+  const auto [rest, error] = std::from_chars(text.data() + base.size(), text.data() + text.size(), exponent);
+  const bool whole = error == std::errc() && rest == text.data() + text.size();
+  if (!whole || exponent >= std::numeric_limits<std::size_t>::digits) return std::nullopt;
+  return std::size_t{1} << exponent;
+}
+
 std::size_t bytes_of(std::string_view text) {
   if (const std::optional<std::size_t> bytes = parse_bytes(text)) return *bytes;
+  if (const std::optional<std::size_t> bytes = power_of_two(text)) return *bytes;
   throw std::invalid_argument(
-      fmt::format("'{}' is no size: a whole number of bytes is wanted, as in 64, 64K or 1M", text));
+      fmt::format("'{}' is no size: a whole number of bytes is wanted, as in 64, 64K, 1M or 2^20", text));
 }
 
 }  // namespace

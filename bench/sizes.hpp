@@ -13,7 +13,8 @@ struct SizeRange {
   std::size_t max = 1U << 20U;
 };
 
-/// "MIN:MAX", or "MAX" alone with the default MIN; K, M and G stand for powers of 1024, as in "64K".
+/// "MIN:MAX", or "MAX" alone with the default MIN; K, M and G stand for powers of 1024, as in "64K", and
+/// "2^16" is as much.
 /// Throws   std::invalid_argument that says what is wrong with `text`.
 [[nodiscard]] SizeRange parse_size_range(std::string_view text);
 

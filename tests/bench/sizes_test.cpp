@@ -23,6 +23,8 @@ TEST(SizeRange, IsReadAsTheOsuBenchmarksReadIt) {
   EXPECT_EQ(parse_size_range("64").max, 64U);
   EXPECT_EQ(parse_size_range("4K:2M").min, 4096U);
   EXPECT_EQ(parse_size_range("4K:2M").max, 2097152U);
+  EXPECT_EQ(parse_size_range("2^2:2^20").min, 4U);
+  EXPECT_EQ(parse_size_range("2^2:2^20").max, 1048576U);
 }
 
 std::string refusal_of(const std::string& text) {
@@ -35,7 +37,8 @@ std::string refusal_of(const std::string& text) {
 }
 
 TEST(SizeRange, RefusesWhatIsNoRange) {
-  for (const char* text : {"", ":", "8:", ":8", "x", "-4", "4:x", "1.5K", "8:16:32", "99999999999G", "4Q"}) {
+  for (const char* text : {"", ":", "8:", ":8", "x", "-4", "4:x", "1.5K", "8:16:32", "99999999999G", "4Q", "2^", "2^x",
+                           "2^64", "2^-1", "3^2"}) {
     EXPECT_THAT(refusal_of(text), HasSubstr("is no size")) << text;
   }
   EXPECT_EQ(refusal_of("8:4"), "the smallest size, 8 bytes, is larger than the largest, 4 bytes");

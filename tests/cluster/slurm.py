@@ -53,7 +53,17 @@ def start(cluster):
     daemon("slurmctld", ["slurmctld", "-D"])
     for number in cluster.numbers():
         start_node(number)
-    hosts.wait_until(lambda: states() == ["idle"] * len(cluster.names()), "starting Slurm")
+    wait_until(lambda: states() == ["idle"] * len(cluster.names()), "starting Slurm")
+
+
+def wait_until(is_so, what):
+    """As hosts.wait_until; an error has the last that each of the daemons has said."""
+    try:
+        hosts.wait_until(is_so, what)
+    except TimeoutError as error:
+        said = [f"{output.name}:\n{output.read_text(encoding='utf-8', errors='replace')[-2000:]}"
+                for output in sorted(folder.glob("*.out"))]
+        raise TimeoutError("\n".join([str(error), *said])) from error
 
 
 def start_munge():
@@ -65,7 +75,7 @@ def start_munge():
     daemon("munged", ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={socket}",
                       f"--pid-file={folder}/munged.pid", f"--log-file={folder}/munged.log",
                       f"--seed-file={folder}/munged.seed"])
-    hosts.wait_until(socket.exists, "starting munged")
+    wait_until(socket.exists, "starting munged")
 
 
 def start_node(number):
