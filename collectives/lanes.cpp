@@ -3,8 +3,6 @@
 
 #include "blocks.hpp"
 #include "section_list.hpp"
-#include "segments.hpp"
-#include "task/when_all.hpp"
 
 #include <algorithm>
 #include <span>
@@ -108,8 +106,8 @@ class LaneCall {
     if (step >= 2) co_await together(step - 2);
     if (step < segments_.number()) co_await into(step);
   }
-  Task<> along(std::size_t step) {
-    if (nodes_.has_lane() && step >= 1 && step <= segments_.number()) co_await between(step - 1);
+  Task<> between(std::size_t step) {
+    if (nodes_.has_lane() && step >= 1 && step <= segments_.number()) co_await along(step - 1);
   }
 
  private:
@@ -149,7 +147,7 @@ class LaneCall {
     co_await nodes_.run(phase, of_phase);
   }
 
-  Task<> between(std::size_t segment) {
+  Task<> along(std::size_t segment) {
     const Shares shares = shares_of(segment);
     Arguments of_share = arguments_;
     of_share.in = share(segment, shares);
@@ -216,11 +214,7 @@ Traffic InLanes::traffic(const Problem& problem) const {
 
 Task<> InLanes::run(Transport& transport, Arguments arguments) const {
   LaneCall call(*this, transport, arguments);
-  for (std::size_t step = 0; step < call.steps(); ++step) {
-    Task<> both[] = {call.inside(step), call.along(step)};
-    when_all side_by_side(both);
-    co_await side_by_side;
-  }
+  co_await run_side_by_side(call, call.steps());
 }
 
 }  // namespace chorus

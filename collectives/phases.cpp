@@ -77,6 +77,7 @@ std::size_t segment_of_lane(const Problem& problem) {
 Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap) {
   Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1};
   for (const Phase& phase : phases) {
+    if (phase.times == 0) continue;
     const bool inside = phase.where == Phase::Where::inside;
     const Problem problem = problem_of(phase, whole, inside ? whole.largest_node : whole.nodes);
     const Traffic traffic = algorithm_for(phase, problem).traffic(problem);
@@ -93,6 +94,23 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, do
     if (phase.where == Phase::Where::along) all.lanes = whole.smallest_node;
   }
   return all;
+}
+
+Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
+  const std::size_t count = whole.call.count;
+  const std::size_t shortest = machine::shortest_segment_of_lane / whole.call.element_bytes();
+  const LinkModel& links = links_of(whole);
+  Segments best(count, std::max<std::size_t>(count, 1), 1);
+  double best_us = 0;
+  for (std::size_t number = 2; count / number >= std::max<std::size_t>(shortest, 1); number *= 2) {
+    if (number == 2) best_us = links.microseconds(traffic(whole, best), whole);
+    const Segments segments(count, count / number, 1);
+    const double us = links.microseconds(traffic(whole, segments), whole);
+    if (us >= best_us) continue;
+    best = segments;
+    best_us = us;
+  }
+  return best;
 }
 
 Nodes::Nodes(Transport& transport, const Arguments& arguments, int root)

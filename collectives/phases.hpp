@@ -2,6 +2,8 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "segments.hpp"
+#include "task/when_all.hpp"
 
 #include <cstddef>
 #include <initializer_list>
@@ -34,6 +36,8 @@ struct Phase {
 [[nodiscard]] std::size_t segment_of_lane(const Problem& problem);
 /// What the phases of `whole` do together; `overlap` as in Traffic.
 [[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap = 0);
+/// Of 1, 2, 4, ... segments as many as take the least time by the model, which `traffic` of the whole is given to.
+[[nodiscard]] Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&));
 
 /// The nodes of one call, which `has_nodes`, as one rank sees them.
 class Nodes {
@@ -93,5 +97,16 @@ class Nodes {
   int speaker_ = 0;                 // of this node, as its place there
   std::optional<Subset> speakers_;  // where they are not the transport's leaders
 };
+
+/// The steps of one call on one rank, in which `call.inside(step)` and `call.between(step)` go on at a time, with
+/// different segments.
+template <class Call>
+Task<> run_side_by_side(Call& call, std::size_t steps) {
+  for (std::size_t step = 0; step < steps; ++step) {
+    Task<> both[] = {call.inside(step), call.between(step)};
+    when_all side_by_side(both);
+    co_await side_by_side;
+  }
+}
 
 }  // namespace chorus

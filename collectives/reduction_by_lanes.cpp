@@ -5,8 +5,6 @@
 #include "reduction.hpp"
 #include "section_list.hpp"
 #include "section_messages.hpp"
-#include "segments.hpp"
-#include "task/when_all.hpp"
 
 #include <optional>
 
@@ -45,25 +43,27 @@ class LaneCall {
     }
   }
 
-  [[nodiscard]] int steps() const { return segments_ + 1; }
+  [[nodiscard]] std::size_t steps() const { return static_cast<std::size_t>(segments_) + 1; }
 
   /// Reduces a segment of the blocks of all nodes.
-  Task<> inside(int step) {
-    if (step == segments_) co_return;
-    const std::size_t bytes = pack(step);
+  Task<> inside(std::size_t step) {
+    if (step + 1 == steps()) co_return;
+    const auto segment = static_cast<int>(step);
+    const std::size_t bytes = pack(segment);
     Arguments of_node = arguments_;
     of_node.in = packed_.data();
-    of_node.out = lane(step).data();
+    of_node.out = lane(segment).data();
     if (!equal()) of_node.in_sections = of_lanes_;
     co_await nodes_.run(phase(arguments_.call, Phase::Where::inside, count(bytes), of_lanes_.size()), of_node);
   }
   /// What was reduced inside in the step before.
-  Task<> along(int step) {
+  Task<> between(std::size_t step) {
     if (step == 0) co_return;
-    const SectionList& blocks = blocks_of_lane(step - 1);
+    const int segment = static_cast<int>(step) - 1;
+    const SectionList& blocks = blocks_of_lane(segment);
     Arguments of_lane = arguments_;
-    of_lane.in = lane(step - 1).data();
-    of_lane.out = arguments_.out + parts(block(me())).offset(step - 1);
+    of_lane.in = lane(segment).data();
+    of_lane.out = arguments_.out + parts(block(me())).offset(segment);
     if (!equal()) of_lane.in_sections = blocks;
     const Section& last = blocks[blocks.size() - 1];
     co_await nodes_.run(phase(arguments_.call, Phase::Where::along, count(last.offset + last.bytes), blocks.size()),
@@ -149,11 +149,7 @@ Traffic traffic_of_reduction_by_lanes(const Problem& problem) {
 
 Task<> reduce_scatter_by_lanes(Transport& transport, Arguments arguments) {
   LaneCall call(transport, arguments);
-  for (int step = 0; step < call.steps(); ++step) {
-    Task<> both[] = {call.inside(step), call.along(step)};
-    when_all side_by_side(both);
-    co_await side_by_side;
-  }
+  co_await run_side_by_side(call, call.steps());
 }
 
 }  // namespace chorus

@@ -4,33 +4,89 @@
 //
 // Of p ranks on N nodes only N take part in what crosses the network, so a short message takes log N network latencies
 // instead of log p, and a long one crosses once a node and not once a rank. The phases inside a node go through its
-// shared memory. Each phase is the algorithm that is fastest for it by the model.
+// shared memory. Each phase is the algorithm that is fastest for it by the model. A long vector is cut into segments,
+// and while one is between the nodes, the one before is on its way to the ranks of each node, and the next one from
+// them:
+//
+//            inside the nodes      between the nodes
+//   step 0   reduce 0
+//   step 1   reduce 1              allreduce 0
+//   step 2   bcast 0, reduce 2     allreduce 1
+//   step 3   bcast 1               allreduce 2
+//   step 4   bcast 2
 
 #include "phases.hpp"
 
 namespace chorus::allreduce_hierarchical {
 namespace {
 
-constexpr Phase reduce_inside(std::size_t count) { return {Phase::Where::inside, Collective::reduce, count}; }
-constexpr Phase allreduce_between(std::size_t count) { return {Phase::Where::between, Collective::allreduce, count}; }
-constexpr Phase bcast_inside(std::size_t count) { return {Phase::Where::inside, Collective::bcast, count}; }
+constexpr Phase reduce_inside(std::size_t count, int times = 1) {
+  return {Phase::Where::inside, Collective::reduce, count, times};
+}
+constexpr Phase allreduce_between(std::size_t count, int times = 1) {
+  return {Phase::Where::between, Collective::allreduce, count, times};
+}
+constexpr Phase bcast_inside(std::size_t count, int times = 1) {
+  return {Phase::Where::inside, Collective::bcast, count, times};
+}
 
 bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
 
-Traffic traffic(const Problem& problem) {
-  const std::size_t count = problem.call.count;
-  return traffic_of(problem, {reduce_inside(count), allreduce_between(count), bcast_inside(count)});
+Traffic traffic_of_segments(const Problem& problem, const Segments& segments) {
+  const std::size_t each = segments.each(), last = segments.longest();
+  const int others = segments.others();
+  return traffic_of(problem,
+                    {reduce_inside(each, others), reduce_inside(last), allreduce_between(each, others),
+                     allreduce_between(last), bcast_inside(each, others), bcast_inside(last)},
+                    segments.overlap());
 }
 
+Traffic traffic(const Problem& problem) {
+  return traffic_of_segments(problem, fastest_segments(problem, traffic_of_segments));
+}
+
+/// One call on one rank.
+class HierarchicalCall {
+ public:
+  HierarchicalCall(Transport& transport, const Arguments& arguments)
+      : arguments_(arguments),
+        nodes_(transport, arguments),
+        segments_(fastest_segments(nodes_.whole(), traffic_of_segments)) {}
+
+  [[nodiscard]] std::size_t steps() const { return segments_.number() + 2; }
+
+  Task<> inside(std::size_t step) {
+    if (step >= 2) co_await nodes_.run(bcast_inside(segments_.count(step - 2)), joined(step - 2));
+    if (step >= segments_.number()) co_return;
+    Arguments segment = joined(step);
+    segment.in = arguments_.in + offset(step);
+    if (!nodes_.speaks()) segment.out = nullptr;
+    co_await nodes_.run(reduce_inside(segments_.count(step)), segment);
+  }
+  Task<> between(std::size_t step) {
+    if (!nodes_.speaks() || step < 1 || step > segments_.number()) co_return;
+    co_await nodes_.run(allreduce_between(segments_.count(step - 1)), joined(step - 1));
+  }
+
+ private:
+  [[nodiscard]] std::size_t offset(std::size_t segment) const {
+    return segments_.begin(segment) * arguments_.call.element_bytes();
+  }
+  /// A segment of the result, in place.
+  [[nodiscard]] Arguments joined(std::size_t segment) const {
+    Arguments arguments = arguments_;
+    arguments.in = arguments.out = arguments_.out + offset(segment);
+    return arguments;
+  }
+
+  Arguments arguments_;
+  Nodes nodes_;
+  Segments segments_;
+};
+
 Task<> run(Transport& transport, Arguments arguments) {
-  Nodes nodes(transport, arguments);
-  const std::size_t count = arguments.call.count;
-  Arguments reduced = arguments;
-  if (!nodes.speaks()) reduced.out = nullptr;
-  co_await nodes.run(reduce_inside(count), reduced);
-  arguments.in = arguments.out;
-  if (nodes.speaks()) co_await nodes.run(allreduce_between(count), arguments);
-  co_await nodes.run(bcast_inside(count), arguments);
+  HierarchicalCall call(transport, arguments);
+  co_await run_side_by_side(call, call.steps());
 }
 
 }  // namespace
