@@ -33,6 +33,14 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
   return links != nullptr ? *links : built_in;
 }
 
+/// Where so many nodes share the cores of a machine, which does only one of their works at a time.
+void share_cores(LinkModel& links, int nodes) noexcept {
+  for (double* const pace : {&links.shared.megabytes_per_second, &links.read.megabytes_per_second,
+                             &links.long_read_megabytes_per_second, &links.reduce_megabytes_per_second}) {
+    *pace /= nodes;
+  }
+}
+
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between,
                         const DevicePace& devices) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
@@ -45,6 +53,7 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& betwe
       links.long_read_megabytes_per_second = pace.system_long / readers;
     }
   }
+  if (crowded) share_cores(links, pace.nodes_of_machine);
   if (between.known()) {
     links.network = {between.latency_us, between.megabytes_per_second};
     links.network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};

@@ -153,6 +153,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.native = native();
   if (native_) native_->know_hosts(has_uneven_hosts(records_));
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records_));
+  shared.pace.nodes_of_machine = nodes_of_machine();
   const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
   limit_ = spans_nodes ? shared.settings.timeout : 0ns;
   transport_.watch(limit_);
@@ -193,6 +194,14 @@ WaitPolicy MpiPeers::policy_of(std::uint64_t kernel) const {
   const auto known = static_cast<int>(bindings.size());
   const bool all_of_machine = std::ranges::none_of(bindings, &Binding::bound);
   return WaitPolicy::of(all_of_machine ? std::max(known, launched) : known, cores);
+}
+
+int MpiPeers::nodes_of_machine() const {
+  std::map<std::uint64_t, std::set<int>> nodes;
+  for (std::size_t rank = 0; rank < records_.size(); ++rank) nodes[records_[rank].kernel].insert(memory_.nodes[rank]);
+  std::size_t most = 1;
+  for (const auto& [kernel, of_kernel] : nodes) most = std::max(most, of_kernel.size());
+  return static_cast<int>(most);
 }
 
 bool MpiPeers::is_crowded() const {

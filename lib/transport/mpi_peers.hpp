@@ -51,6 +51,8 @@ class MpiPeers : public detail::Peers {
   [[nodiscard]] std::vector<int> elsewhere() const;
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
   [[nodiscard]] bool is_crowded() const;
+  /// How many of the nodes are on one machine, where most are.
+  [[nodiscard]] int nodes_of_machine() const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
 
   MpiTransport& transport_;

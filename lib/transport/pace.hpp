@@ -19,10 +19,11 @@ class Transport;
 struct Pace {
   double cached = 0;
   double streamed = 0;
-  double system = 0;       ///< read by the system from another rank's own memory; 0 also where it forbids that
-  double system_long = 0;  ///< the same of blocks that a core's own caches do not hold
-  double system_us = 0;    ///< what each such reading takes besides, in microseconds
-  double round_us = 0;     ///< for each rank, of a round of all; only where a machine has more ranks than cores
+  double system = 0;         ///< read by the system from another rank's own memory; 0 also where it forbids that
+  double system_long = 0;    ///< the same of blocks that a core's own caches do not hold
+  double system_us = 0;      ///< what each such reading takes besides, in microseconds
+  double round_us = 0;       ///< for each rank, of a round of all; only where a machine has more ranks than cores
+  int nodes_of_machine = 1;  ///< groups of ranks that share memory, containers say, on the fullest machine
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
   /// Whether it says what can be known where a machine has more ranks than cores, or else of ranks on cores of their

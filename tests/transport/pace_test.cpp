@@ -133,6 +133,17 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   EXPECT_EQ(LinkModel::of(pace).shared_peer_us, LinkModel().shared_peer_us);  // it holds for crowded ranks alone
 }
 
+TEST(MeasuredPace, IsDividedAmongTheNodesThatShareCores) {
+  const Pace pace{.system = 30, .system_long = 15, .round_us = 0.7, .nodes_of_machine = 4};
+  const LinkModel shares = LinkModel::of(pace, true);
+  const LinkModel alone = LinkModel::of({.system = 30, .system_long = 15, .round_us = 0.7}, true);
+  EXPECT_EQ(shares.shared.megabytes_per_second, alone.shared.megabytes_per_second / 4);
+  EXPECT_EQ(shares.read.megabytes_per_second, alone.read.megabytes_per_second / 4);
+  EXPECT_EQ(shares.long_read_megabytes_per_second, alone.long_read_megabytes_per_second / 4);
+  EXPECT_EQ(shares.reduce_megabytes_per_second, alone.reduce_megabytes_per_second / 4);
+  EXPECT_EQ(LinkModel::of(pace, false).shared, LinkModel().shared) << "each has cores of its own";
+}
+
 TEST(MeasuredPace, IsThatOfTheModel) {
   const LinkModel built_in;
   EXPECT_EQ(LinkModel::of({}).shared, built_in.shared);
