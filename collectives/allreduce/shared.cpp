@@ -94,6 +94,8 @@ class TwoShot {
 
   /// True where a result is still to be read when this rank has fetched all.
   [[nodiscard]] bool is_read_on(Round reduced) const { return out_.any(reduced); }
+  /// True where this rank has read an input where it stands.
+  [[nodiscard]] bool has_read_lent(Round copied) const { return in_.any(copied); }
 
  private:
   [[nodiscard]] int me() const { return memory_.rank(); }
@@ -112,11 +114,11 @@ Task<> run(Transport& transport, Arguments arguments) {
   TwoShot steps(memory, arguments);
   const std::size_t all = arguments.call.bytes();
   const std::size_t longest = arguments.call.whole_bytes(memory.slot_bytes());
-  Round reduced = 0;
+  Round copied = 0, reduced = 0;
   std::size_t done = 0;
   do {
     const std::size_t bytes = std::min(longest, all - done);
-    const Round copied = co_await memory.open(data_slots);
+    copied = co_await memory.open(data_slots);
     steps.copy_in(copied, done, bytes);
     memory.arrive(copied);
     co_await memory.arrivals(copied);
@@ -128,6 +130,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     done += bytes;
   } while (done < all);
   if (steps.is_read_on(reduced)) co_await until_all_have_read(memory);
+  if (steps.has_read_lent(copied)) memory.check_others();  // who has arrived may have given up since, as there
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class LentData : public testing::TestWithParam<Row> {
 
 TEST_P(LentData, OfWhoGivesUpIsNotTakenForWhole) {
   const Collective collective = GetParam().first;
-  for (const Registered registered : {Registered::none, Registered::all}) {
+  for (const Registered registered : {Registered::none, Registered::all, Registered::inputs, Registered::outputs}) {
     for (const int lender : {0, 1}) {
       for (const std::size_t count : {100U, 300U, 5000U}) {
         const Call call{collective, DataType::int32, ReduceOp::sum, 0, collective == Collective::barrier ? 0U : count};

@@ -251,7 +251,7 @@ void check_seeds(Collective collective, const MatrixCase& matrix_case) {
       const Call call{collective, DataType::int32, ReduceOp::sum, seed % matrix_case.ranks, count};
       if (!matrix_case.algorithm->applies(problem_of(call, world.transport(0)))) continue;
       const Placement placement{.in_place = collective == Collective::bcast,
-                                .registered = static_cast<Registered>(seed % 3)};
+                                .registered = static_cast<Registered>(seed % registered_count)};
       calls.emplace_back(call, matrix_case.ranks, placement);
     }
     const auto report = world.run([&](Transport& transport) -> Task<> {

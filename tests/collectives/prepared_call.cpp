@@ -97,7 +97,7 @@ PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placeme
                           call.type)) {}
 
 std::string PreparedCall::describe() const {
-  constexpr const char* registered[] = {"no", "some", "all"};
+  constexpr const char* registered[] = {"no", "some", "all", "input", "output"};
   return fmt::format("{}{}, offsets {} and {} bytes, {} ranks, {} buffers registered", chorus::describe(call_),
                      placement_.in_place ? " in place" : "", placement_.in_offset, placement_.out_offset, ranks_,
                      registered[static_cast<std::size_t>(placement_.registered)]);
@@ -158,11 +158,11 @@ RankBuffers::RankBuffers(const PreparedCall& prepared, int rank)
       rank_(rank),
       input_(prepared.input(rank)),
       in_(prepared.placement().in_place ? 0 : input_.size(), prepared.placement().in_offset,
-          is_registered(prepared, rank)),
+          is_registered(prepared, rank, Registered::inputs)),
       out_(prepared.placement().in_place
                ? std::max(prepared.in_count(rank), prepared.out_count(rank)) * size_of(prepared.call().type)
                : prepared.out_count(rank) * size_of(prepared.call().type),
-           prepared.placement().out_offset, is_registered(prepared, rank)) {
+           prepared.placement().out_offset, is_registered(prepared, rank, Registered::outputs)) {
   if (input_.empty()) return;
   const Call& call = prepared.call();
   const bool own_block =
@@ -181,9 +181,9 @@ Arguments RankBuffers::arguments() {
   return {.call = call, .in = in_.data(), .out = gives_only ? nullptr : out_.data()};
 }
 
-bool RankBuffers::is_registered(const PreparedCall& prepared, int rank) noexcept {
+bool RankBuffers::is_registered(const PreparedCall& prepared, int rank, Registered kind) noexcept {
   const Registered registered = prepared.placement().registered;
-  return registered == Registered::all || (registered == Registered::some && rank % 2 == 1);
+  return registered == Registered::all || registered == kind || (registered == Registered::some && rank % 2 == 1);
 }
 
 bool RankBuffers::must_keep_input() const noexcept {

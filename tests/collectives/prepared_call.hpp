@@ -13,8 +13,10 @@
 
 namespace chorus::test {
 
-/// Whose buffers are registered memory: nobody's, those of every other rank, or everybody's.
-enum class Registered : std::uint8_t { none, some, all };
+/// Whose buffers are registered memory: nobody's, those of every other rank, everybody's, or of these the inputs or the
+/// outputs alone.
+enum class Registered : std::uint8_t { none, some, all, inputs, outputs };
+inline constexpr int registered_count = 5;
 
 /// How a call's buffers lie in memory.
 struct Placement {
@@ -81,7 +83,8 @@ class RankBuffers {
     std::size_t begin_;
   };
 
-  [[nodiscard]] static bool is_registered(const PreparedCall& prepared, int rank) noexcept;
+  /// Of a buffer of this kind, `inputs` or `outputs`.
+  [[nodiscard]] static bool is_registered(const PreparedCall& prepared, int rank, Registered kind) noexcept;
   [[nodiscard]] bool must_keep_input() const noexcept;
 
   const PreparedCall& prepared_;
