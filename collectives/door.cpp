@@ -85,6 +85,8 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   if (state.settings().compare && state.size() > 1) {
     state.drive(compare_with_previous(state.transport(), arguments.call, arguments.purpose));
   }
+  state.begin_call();
+  if (SharedGroup* const memory = state.transport().node_memory()) memory->begin_in_stream();
   arguments.limit = state.limit();
   if (!algorithm.may_wait(state.transport(), arguments)) return algorithm.now(state.transport(), arguments);
   state.drive(algorithm.run(state.transport(), arguments));
@@ -195,6 +197,8 @@ Arguments arguments_of(const CommunicatorState& state, Collective collective, co
                                .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
                       .in = static_cast<const std::byte*>(buffers.in),
                       .out = static_cast<std::byte*>(buffers.out)};
+  if (!state.ready()) [[unlikely]]
+    look_for_cuda();
   if (buffers.stream != nullptr || process_uses_cuda.load(std::memory_order_relaxed)) [[unlikely]] {
     arguments.device = check_place(state, collective, buffers);
     if (buffers.stream == nullptr) return arguments;

@@ -15,7 +15,8 @@
 //          be taken for one another. The reductions take a ReduceOp or a PremultipliedSum, and no function.
 // Memory   of one device for all calls of a rank on a communicator and on those made of it afterwards (for another
 //          device: Communicator::dup before the first of them), from cudaMalloc, cudaMallocAsync or cuMemAlloc;
-//          managed memory, too. It must not be freed before the call is over in its stream.
+//          managed memory, too. A rank that gives none in the first call takes the device that is current for its
+//          thread. It must not be freed before the call is over in its stream.
 // Order    in the order of `stream`: the call waits for what was put there before, and what is put there later waits
 //          for the call. By the algorithm `nccl` it returns as soon as it is in the stream, without waiting for other
 //          ranks, and can be captured for a graph, but for the first one of a communicator, which connects the ranks;
@@ -31,8 +32,8 @@
 //          be others than on the host, as long vectors go by segments.
 // Throws   also Error{not_built} where the library was built without CUDA, Error{not_supported} where there is no
 //          driver, or a stream is captured for a call that cannot be, Error{invalid_argument} where a buffer is not of
-//          a device, or of another than before, and Error{transport} where CUDA or NCCL fails. A call of no elements
-//          asks for no device: it throws none of these.
+//          a device, or of another than before, and Error{transport} where CUDA or NCCL fails. Where all ranks have no
+//          elements, a call whose blocks are of one length asks for no device, and throws none of these.
 namespace chorus {
 
 class Communicator;

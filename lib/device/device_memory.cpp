@@ -72,9 +72,9 @@ void look_for_cuda() noexcept {
   // To search for a driver that is not there takes 100 us.
   static std::atomic<unsigned long long> looked_at{0};
   const unsigned long long objects = objects_loaded();
-  if (looked_at.exchange(objects, std::memory_order_relaxed) == objects) return;
+  if (looked_at.load(std::memory_order_relaxed) == objects) return;
   void* const loaded = dlopen(cuda_file(), RTLD_LAZY | RTLD_NOLOAD);
-  if (loaded == nullptr) return;
+  if (loaded == nullptr) return looked_at.store(objects, std::memory_order_relaxed);
   process_uses_cuda.store(true, std::memory_order_relaxed);
   dlclose(loaded);
 }

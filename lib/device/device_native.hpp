@@ -47,8 +47,8 @@ class DeviceNative {
     void* stream = nullptr;
     std::chrono::nanoseconds limit{};  ///< 0: none
   };
-  /// True of the first calls of a kind and length: they may wait inside the vendor's library until all ranks have come.
-  /// They are begun, where others are queued.
+  /// True of the first calls of a kind and length, and of those far ahead of the device: they may wait inside the
+  /// vendor's library until all ranks have come. They are begun, where others are queued.
   [[nodiscard]] virtual bool may_wait(const Put& put) const = 0;
   /// Puts it into its stream on another thread; to be followed by Connected.
   virtual void begin(const Put& put) = 0;

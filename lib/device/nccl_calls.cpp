@@ -30,8 +30,12 @@ NcclCalls::NcclCalls(ncclComm_t comm, std::shared_ptr<const std::atomic<bool>> i
   check(nccl_->comm_count(comm_, &ranks_));
 }
 
-void NcclCalls::check(ncclResult_t result) const {
+void NcclCalls::stop_if_aborted() const {
   if (is_aborted_->load()) throw Error(ErrorCode::transport, "NCCL has been aborted");
+}
+
+void NcclCalls::check(ncclResult_t result) const {
+  stop_if_aborted();
   nccl_->check(result, comm_);
 }
 
@@ -54,7 +58,8 @@ std::uint64_t NcclCalls::kind_of(const Call& call, const Native::Buffers& buffer
 
 template <class Parts>
 void NcclCalls::in_one(const Parts& parts) const {
-  check(nccl_->group_start());
+  stop_if_aborted();  // before the group is open: it has to be closed
+  nccl_->check(nccl_->group_start(), comm_);
   ncclResult_t first = ncclSuccess;
   parts([&first](ncclResult_t result) {
     if (first == ncclSuccess) first = result;

@@ -30,7 +30,9 @@ class NcclCalls {
   [[nodiscard]] static std::uint64_t kind_of(const Call& call, const Native::Buffers& buffers) noexcept;
 
  private:
-  /// Throws where NCCL has failed or been aborted: no call of NCCL's may follow.
+  /// Throws where NCCL has been aborted: no call of NCCL's may follow.
+  void stop_if_aborted() const;
+  /// The same, and where NCCL has failed.
   void check(ncclResult_t result) const;
   /// Sends the sections of `in` and receives those of `out`, all at a time.
   void exchange(const Call& call, const Native::Buffers& buffers, CUstream stream) const;

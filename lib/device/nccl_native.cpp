@@ -8,6 +8,7 @@
 #include "device/nccl_calls.hpp"
 #include "device/nccl_thread.hpp"
 #include "device/nccl_types.hpp"
+#include "device/stream_depth.hpp"
 #include "task/watch.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
@@ -104,6 +105,7 @@ class NcclNative final : public DeviceNative, private Watched {
   /// True where the calling thread is not on its way between two calls of NCCL's, as far as time tells.
   [[nodiscard]] bool may_abort(Clock::time_point now) noexcept;
   void abort() noexcept;
+  void abort_on_a_thread() noexcept;
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
   /// `put` is in its stream.
@@ -112,6 +114,7 @@ class NcclNative final : public DeviceNative, private Watched {
   const Nccl& nccl_ = nccl();
   CUcontext context_;
   std::unordered_set<std::uint64_t> connected_;  // kinds of calls that have been put
+  StreamDepth depth_;
   bool is_watched_ = false;
   std::mutex mutex_;                  // of what follows, which the watch uses, too
   std::optional<NcclThread> thread_;  // that connects the ranks, or puts `begun_`
@@ -119,6 +122,7 @@ class NcclNative final : public DeviceNative, private Watched {
   std::optional<Inside> inside_;
   ncclComm_t comm_ = nullptr;
   std::shared_ptr<std::atomic<bool>> is_aborted_ = std::make_shared<std::atomic<bool>>(false);
+  Clock::time_point split_at_;  // the last time, on a thread
   std::optional<NcclCalls> calls_;
   CallsInStreams in_streams_;
   std::optional<Error> found_;  // by the watch, which has aborted the communicator
@@ -129,6 +133,7 @@ NcclNative::~NcclNative() {
     settle();
     end_watch();
   }
+  if (const LastContext current(context_); current) depth_.forget();
   if (comm_ != nullptr) nccl_.comm_destroy(comm_);
 }
 
@@ -163,8 +168,25 @@ bool NcclNative::is_ready() {
 void NcclNative::abort() noexcept {
   if (thread_ && comm_ != nullptr) thread_->let_enter();
   is_aborted_->store(true);
-  if (comm_ != nullptr) nccl_.comm_abort(std::exchange(comm_, nullptr));
+  std::this_thread::sleep_until(split_at_ + NcclThread::time_to_enter);
+  if (comm_ != nullptr) abort_on_a_thread();
   thread_.reset();
+}
+
+/// Which may wait until nothing is under way on the device, also not what waits for the same lost rank in calls of
+/// another communicator: that is to be aborted, too, meanwhile.
+void NcclNative::abort_on_a_thread() noexcept {
+  const auto aborting = [&nccl = nccl_, comm = std::exchange(comm_, nullptr)] {
+    nccl.comm_abort(comm);
+    return ncclComm_t{};
+  };
+  constexpr std::chrono::milliseconds as_a_rule{500};
+  try {
+    const NcclThread thread(context_, aborting);
+    thread.wait_for(as_a_rule);
+  } catch (const Error&) {  // there is no thread
+    aborting();
+  }
 }
 
 void NcclNative::begin_watch() {
@@ -224,8 +246,9 @@ void NcclNative::look_at_calls(Clock::time_point now) {
 }
 
 bool NcclNative::may_wait(const Put& put) const {
-  if (calls_->ranks() == 1 || connected_.contains(NcclCalls::kind_of(put.call, put.buffers))) return false;
+  if (calls_->ranks() == 1) return false;
   const CurrentContext current(context_);
+  if (connected_.contains(NcclCalls::kind_of(put.call, put.buffers)) && !depth_.is_full()) return false;
   return !cuda().is_captured(stream_of(put.stream));
 }
 
@@ -259,19 +282,22 @@ void NcclNative::queue(const Put& put) {
 }
 
 void NcclNative::note(const Put& put) {
-  if (put.limit.count() == 0) return;
   const CurrentContext current(context_);
+  depth_.add(stream_of(put.stream));
+  if (put.limit.count() == 0) return;
   in_streams_.add({put.call, Clock::now(), put.limit, stream_of(put.stream)});
 }
 
 std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int key) {
   const std::scoped_lock lock(mutex_);
   check_state();
-  return std::make_unique<NcclNative>(context_, making([&nccl = nccl_, comm = comm_, color, key](ncclComm_t* made) {
-                                        ncclConfig_t config = waiting();
-                                        return nccl.comm_split(comm, color.value_or(NCCL_SPLIT_NOCOLOR), key, made,
-                                                               &config);
-                                      }));
+  split_at_ = Clock::now();
+  const auto make = [&nccl = nccl_, comm = comm_, is_aborted = is_aborted_, color, key](ncclComm_t* made) {
+    if (is_aborted->load()) return ncclInvalidUsage;
+    ncclConfig_t config = waiting();
+    return nccl.comm_split(comm, color.value_or(NCCL_SPLIT_NOCOLOR), key, made, &config);
+  };
+  return std::make_unique<NcclNative>(context_, making(make));
 }
 
 }  // namespace

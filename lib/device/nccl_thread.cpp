@@ -60,10 +60,16 @@ void NcclThread::let_enter() noexcept {
     state_->given_up = true;
     if (!state_->begun) return;
   }
-  const auto until = std::chrono::steady_clock::now() + time_to_enter;
-  while (!is_over() && std::chrono::steady_clock::now() < until) {
+  wait_for(time_to_enter);
+}
+
+bool NcclThread::wait_for(std::chrono::milliseconds time) const {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (!is_over()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  return true;
 }
 
 bool NcclThread::is_over() const {

@@ -36,6 +36,8 @@ class NcclThread {
   NcclThread& operator=(const NcclThread&) = delete;
 
   [[nodiscard]] bool is_over() const;
+  /// Waits so long until the work is over; false where it is not.
+  bool wait_for(std::chrono::milliseconds time) const;
   /// To be called before what the work uses is aborted, which it must not enter NCCL with after: work that has not
   /// begun never does, and other work is given `time_to_enter`.
   void let_enter() noexcept;

@@ -159,9 +159,7 @@ void CommunicatorState::look_for_ended_ranks() const {
   const SharedGroup* memory = transport_->node_memory();
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
   if (!ended) return;
-  const auto last = memory->recorded(*ended);
-  throw ended_before(memory->communicator_rank(*ended), memory->calls_begun(),
-                     last ? fmt::format("#{}, {}", last->number, chorus::describe(last->call, purpose_text_)) : "none");
+  throw ended_before(memory->communicator_rank(*ended), memory->calls_begun(), last_call_of(*ended, ", "));
 }
 
 void CommunicatorState::look_for_ended_ranks_elsewhere() const {
@@ -198,12 +196,10 @@ std::string CommunicatorState::missing_ranks() const {
   std::string text;
   if (memory != nullptr) {
     for (int peer = 0; peer < memory->size(); ++peer) {
-      const auto last = memory->recorded(peer);
-      if (last && last->number >= memory->calls_begun()) continue;
+      if (!memory->is_behind(peer)) continue;
       const int rank = memory->communicator_rank(peer);
-      text += fmt::format(
-          "{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank, peers_->describe(rank),
-          last ? fmt::format("#{} {}", last->number, chorus::describe(last->call, purpose_text_)) : "none");
+      text += fmt::format("{}rank {} ({}; last call: {})", text.empty() ? "; not arrived: " : ", ", rank,
+                          peers_->describe(rank), last_call_of(peer, " "));
     }
   }
   const std::vector<int> silent = peers_->silent();
@@ -213,6 +209,15 @@ std::string CommunicatorState::missing_ranks() const {
   }
   if (silent.size() > most_named) text += fmt::format(" and {} more", silent.size() - most_named);
   return text.empty() ? waited_for() : text;
+}
+
+std::string CommunicatorState::last_call_of(int peer, const char* separator) const {
+  const SharedGroup& memory = *transport_->node_memory();
+  const std::uint64_t in_streams = memory.stream_calls(peer), of_this_rank = memory.stream_calls(memory.rank());
+  if (in_streams < of_this_rank) return fmt::format("{} of {} that go into streams", in_streams, of_this_rank);
+  const auto last = memory.recorded(peer);
+  if (!last) return "none";
+  return fmt::format("#{}{}{}", last->number, separator, chorus::describe(last->call, purpose_text_));
 }
 
 std::string CommunicatorState::waited_for() const {
@@ -232,8 +237,7 @@ std::string CommunicatorState::waited_for() const {
 void CommunicatorState::warn_of_stall(const Wait& wait) const {
   if (const SharedGroup* memory = transport_->node_memory()) {  // one line a node: from the first rank that waits
     for (int peer = 0; peer < memory->rank(); ++peer) {
-      const auto last = memory->recorded(peer);
-      if (last && last->number >= memory->calls_begun()) return;
+      if (!memory->is_behind(peer)) return;
     }
     const auto mine = memory->recorded(memory->rank());
     fmt::print(stderr, "chorus: rank {} has waited {:.3g} s in call #{} {}{}\n", transport_->rank(),

@@ -324,6 +324,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] std::string ranks_in_world() const;
   /// What this rank waits for.
   [[nodiscard]] std::string waited_for() const;
+  /// Of a rank of this node that is behind.
+  [[nodiscard]] std::string last_call_of(int peer, const char* separator) const;
 
   std::unique_ptr<Peers> peers_;  // has the memory that the transport's shared group lies in
   std::unique_ptr<Transport> transport_;

@@ -272,11 +272,15 @@ std::optional<SharedGroup::Failure> SharedGroup::failure_of(int rank) const {
   return Failure{rank, static_cast<int>(failure) - 1, std::string(text.data(), strnlen(text.data(), text.size()))};
 }
 
+bool SharedGroup::is_behind(int peer) const noexcept {
+  const std::optional<Recorded> last = recorded(peer);
+  const std::uint64_t begun = last ? last->number : 0;
+  return begun < calls_begun_ || stream_calls(peer) < stream_calls(rank());
+}
+
 std::optional<int> SharedGroup::missing_for_ever() const noexcept {
   for (int peer = 0; peer < size(); ++peer) {
-    if (!page(peer).calls_ended.load(std::memory_order_acquire)) continue;
-    const std::optional<Recorded> last = recorded(peer);
-    if (!last || last->number < calls_begun_) return peer;
+    if (page(peer).calls_ended.load(std::memory_order_acquire) && is_behind(peer)) return peer;
   }
   return std::nullopt;
 }

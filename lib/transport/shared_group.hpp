@@ -200,6 +200,13 @@ class SharedGroup {
   };
   [[nodiscard]] std::optional<Recorded> recorded(int rank, std::uint64_t number = 0) const noexcept;
   [[nodiscard]] std::uint64_t calls_begun() const noexcept { return calls_begun_; }
+  /// This rank puts a call into a stream, for which no round is opened.
+  void begin_in_stream() noexcept { page(rank()).stream_calls.fetch_add(1, std::memory_order_release); }
+  [[nodiscard]] std::uint64_t stream_calls(int rank) const noexcept {
+    return page(rank).stream_calls.load(std::memory_order_acquire);
+  }
+  /// True where `peer` has not begun the call that this rank is in, or not as many in streams.
+  [[nodiscard]] bool is_behind(int peer) const noexcept;
   /// Tells the node that this rank has given the communicator up and wakes the sleepers. An empty text stands for
   /// MismatchFound.
   void publish_failure(int code, const std::string& text) noexcept;

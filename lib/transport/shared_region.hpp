@@ -49,6 +49,7 @@ struct ControlPage {
   alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
   std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
   std::atomic<bool> calls_ended{false};                  ///< this rank makes no more calls
+  std::atomic<std::uint64_t> stream_calls{0};            ///< of this rank's, put into streams: no round tells of them
   alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
   alignas(128) std::array<CallRecord, call_records> calls;
   struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs

@@ -59,6 +59,16 @@ TEST(DeviceRefusals, MemoryOfTheWrongKind) {
   });
 }
 
+TEST(DeviceRefusals, MemoryOfADeviceInTheFirstCallOfAll) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const DeviceMemory memory(bytes_of_all(ones()));
+    const std::span<float> no_host(reinterpret_cast<float*>(memory.data()), 50);
+    process_uses_cuda = false;
+    expect_error(outcome_of([&] { allreduce(comm, no_host, ReduceOp::sum); }), ErrorCode::invalid_argument,
+                 {"argument data", "memory of a device", "DeviceSpan"});
+  });
+}
+
 /// Memory of another device than the calling rank's.
 class MemoryElsewhere {
  public:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How calls on device memory end on the ranks that wait for one that dies, revokes the communicator or does not come.
 #include "device/device_ranks.hpp"
+#include "device/device_world.hpp"
 #include "device/double/double.hpp"
+#include "device/nccl.hpp"
+#include "device/nccl_calls.hpp"
 #include "transport/threads.hpp"
 #include "worlds/outcome.hpp"
 
@@ -10,9 +13,11 @@
 #include <gtest/gtest.h>
 #include <nccl.h>
 
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -46,6 +51,7 @@ struct Place {
   const char* name;
   const char* algorithm;
   bool inside = false;  ///< NCCL, which connects the ranks for a call of a new kind
+  int ahead = 0;        ///< so many calls that the lost rank does not make are in the stream, and NCCL waits for room
 };
 
 class LostRank : public testing::TestWithParam<Place> {};
@@ -59,14 +65,20 @@ TEST_P(LostRank, IsToldAndHangsNobody) {
     for (int rank = 0; rank < ranks; ++rank) communicators.push_back(world.communicator(rank));
     return communicators;
   };
-  std::barrier<> out_of_the_first(ranks);
+  std::barrier<> out_of_the_first(ranks), others_wait(ranks);
   on_device_ranks(make, Devices::own, [&](const Communicator& comm) {
     const Vector vector;
     const CollectiveOptions options{.algorithm = place.algorithm};
     EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum, options).code);
     if (place.inside) set_stalls(true);
     out_of_the_first.arrive_and_wait();
-    if (comm.rank() == 2) return world.lose(2, "killed by signal 9");
+    if (comm.rank() == 2) {
+      others_wait.arrive_and_wait();
+      return world.lose(2, "killed by signal 9");
+    }
+    for (int call = 0; call < place.ahead; ++call) vector.reduce(comm, ReduceOp::sum, options);
+    others_wait.arrive_and_wait();
+    if (place.ahead > 0) set_stalls(true);
     const Outcome outcome = vector.outcome(comm, place.inside ? ReduceOp::max : ReduceOp::sum, options);
     expect_error(outcome, ErrorCode::peer_lost, {"rank 2 is lost: killed by signal 9"});
     vector.stream.wait();
@@ -79,7 +91,8 @@ const Place places[] = {{"staged", "staged"},
 #if CHORUS_HAS_KERNELS
                         {"windows", "ipc_one_shot"},
 #endif
-                        {"inside", "nccl", true}};
+                        {"inside", "nccl", true},
+                        {"inside_far_ahead", "nccl", false, 600}};
 INSTANTIATE_TEST_SUITE_P(Every, LostRank, testing::ValuesIn(places),
                          [](const auto& info) { return std::string(info.param.name); });
 
@@ -167,6 +180,26 @@ TEST(CallsInsideNccl, EndWhereOneBeforeThemIsLate) {
   });
 }
 
+/// Else the calling thread's next calls would be put into it, and never begin.
+TEST(CallsInsideNccl, OpenNoGroupInWhatHasBeenAborted) {
+  begin_world();
+  take_device(0);
+  ncclUniqueId id{};
+  ncclComm_t comm = nullptr;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  ASSERT_EQ(nccl().get_unique_id(&id), ncclSuccess);
+  ASSERT_EQ(nccl().comm_init_rank_config(&comm, 1, id, 0, &config), ncclSuccess);
+  const auto is_aborted = std::make_shared<std::atomic<bool>>(false);
+  const NcclCalls nccl_calls(comm, is_aborted);
+  is_aborted->store(true);
+  const Vector vector;
+  const Native::Buffers in_place{.in = vector.memory.data(), .out = vector.memory.data()};
+  const Call call{.collective = Collective::alltoall, .type = DataType::float32, .count = count};
+  EXPECT_THROW(nccl_calls.put(call, in_place, nullptr, vector.stream.native()), Error);
+  EXPECT_TRUE(calls("ncclGroupStart").empty());
+  EXPECT_EQ(nccl().comm_abort(comm), ncclSuccess);
+}
+
 /// The operation that NCCL made for it ends with NCCL's communicator, and is not given back to it.
 TEST(CallsInsideNccl, TouchNothingThatHasBeenAborted) {
   on_connected_ranks([](const Communicator& comm, const Vector& vector) {
@@ -180,15 +213,54 @@ TEST(CallsInsideNccl, TouchNothingThatHasBeenAborted) {
   });
 }
 
-TEST(CallsInStreams, KeepToTheirLimitsWhereTheirCommunicatorEnds) {
+/// The same with a second communicator, which the body may end.
+void on_two_communicators(
+    const std::function<void(const Communicator&, const Vector&, std::optional<Communicator>&)>& body) {
   std::vector<std::optional<Communicator>> others;
   for (const Communicator& comm : thread_communicators(2)) others.emplace_back(comm);
   on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
     std::optional<Communicator>& other = others[static_cast<std::size_t>(comm.rank())];
     EXPECT_FALSE(vector.outcome(*other, ReduceOp::sum).code);
     barrier(comm);
+    body(comm, vector, other);
+    other.reset();
+  });
+}
+
+TEST(CallsInStreams, KeepToTheirLimitsWhereTheirCommunicatorEnds) {
+  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
     if (comm.rank() == 0) vector.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
     other.reset();
+    vector.stream.wait();
+  });
+}
+
+/// A lost rank is one of several communicators, and to abort one may wait for what is under way in another.
+TEST(CallsInStreams, EndInAllCommunicatorsOfTheDevice) {
+  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
+    if (comm.rank() == 1) return;
+    const Vector second;
+    set_abort_waits(true);
+    vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
+    second.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
+    vector.stream.wait();
+    second.stream.wait();
+  });
+}
+
+TEST(CallsInStreams, ThatARankDoesNotMakeAreToldWithTheRank) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) return;
+    set_stalls(true);
+    expect_error(vector.outcome(comm, ReduceOp::max, {.timeout = 300ms}), ErrorCode::timeout,
+                 {"not arrived: rank 1", "1 of 2 that go into streams"});
+  });
+}
+
+TEST(CallsInStreams, OfARankThatHasEndedAreNotWaitedFor) {
+  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
+    if (comm.rank() == 1) return other.reset();
+    expect_error(vector.outcome(*other, ReduceOp::sum), ErrorCode::mismatch, {"rank 1", "has ended with it"});
     vector.stream.wait();
   });
 }

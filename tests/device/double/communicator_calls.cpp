@@ -99,6 +99,7 @@ ncclResult_t ncclCommAbort(ncclComm_t handle) {
     changed().notify_all();
     // What has begun to move is not left half done.
     changed().wait(lock, [&] { return comm->moving == 0; });
+    changed().wait(lock, [&] { return !nccl_settings().abort_waits || !is_busy_beside(*comm); });
     forget_communicator(*comm);
     return ncclSuccess;
   });

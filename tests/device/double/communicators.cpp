@@ -108,6 +108,13 @@ ncclResult_t find_communicator(const std::string& function, ncclComm_t handle, s
   return ncclSuccess;
 }
 
+bool is_busy_beside(const Communicator& comm) {
+  return std::ranges::any_of(registry(), [&](const auto& entry) {
+    const Communicator& other = *entry.second;
+    return &other != &comm && other.device == comm.device && !other.aborted && other.launches_under_way > 0;
+  });
+}
+
 NcclSettings& nccl_settings() {
   static auto& all = *[] {
     at_clear([] { nccl_settings() = {}; });
@@ -151,6 +158,11 @@ std::vector<CommunicatorInfo> communicators() {
 void set_stalls(bool stalls) {
   const Lock lock(guard());
   nccl_settings().stalls = stalls;
+}
+
+void set_abort_waits(bool waits) {
+  const Lock lock(guard());
+  nccl_settings().abort_waits = waits;
 }
 
 void set_async_error(int communicator, int rank, int result) {

@@ -92,6 +92,8 @@ void complete(Clique& clique, ncclResult_t result);
 
 /// What ncclCommGetAsyncError says of it.
 [[nodiscard]] ncclResult_t state_of(const Communicator& comm);
+/// True where another communicator has operations under way on the same device.
+[[nodiscard]] bool is_busy_beside(const Communicator& comm);
 /// Finds a communicator that may be used; otherwise records what is wrong.
 ncclResult_t find_communicator(const std::string& function, ncclComm_t handle, std::shared_ptr<Communicator>& found);
 
@@ -99,6 +101,7 @@ struct NcclSettings {
   int version = NCCL_VERSION_CODE;
   bool slow_launch = false;
   bool stalls = false;
+  bool abort_waits = false;
   std::vector<int> never_arrive = {};  ///< devices
 };
 [[nodiscard]] NcclSettings& nccl_settings();

@@ -137,6 +137,10 @@ void set_slow_launch(bool slow);
 /// which one does not come.
 void set_stalls(bool stalls);
 
+/// ncclCommAbort does not return before nothing is under way on its device in other communicators, as where it frees
+/// memory there.
+void set_abort_waits(bool waits);
+
 struct CommunicatorInfo {
   int communicator = -1;  ///< as in DeviceCall
   int rank = -1;

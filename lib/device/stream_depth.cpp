@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/stream_depth.hpp"
+
+#include "device/cuda.hpp"
+
+namespace chorus {
+
+void StreamDepth::add(CUstream stream) {
+  if (++after_mark_ < calls_to_mark || is_full()) return;
+  const Cuda& driver = cuda();
+  if (driver.is_captured(stream)) return;
+  if (mark_ == nullptr) driver.check(driver.event_create(&mark_, CU_EVENT_DISABLE_TIMING), "make an event");
+  driver.check(driver.event_record(mark_, stream), "record an event");
+  after_mark_ = 0;
+}
+
+bool StreamDepth::is_full() const noexcept {
+  return mark_ != nullptr && after_mark_ >= calls_to_mark && cuda().event_query(mark_) == CUDA_ERROR_NOT_READY;
+}
+
+void StreamDepth::forget() noexcept {
+  if (mark_ != nullptr) cuda().event_destroy(mark_);
+  mark_ = nullptr;
+}
+
+}  // namespace chorus

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+
+namespace chorus {
+
+/// How far the host is ahead of the calls that it has put into streams of one device, whose context is the calling
+/// thread's. A device takes some 1,024 of them; who puts more waits in the driver until others are over, which those
+/// that wait for a lost rank never are.
+class StreamDepth {
+ public:
+  /// One more is in `stream`. Does not count where that is captured.
+  void add(CUstream stream);
+  /// True while the next call might wait: the one some hundreds before it is not over.
+  [[nodiscard]] bool is_full() const noexcept;
+  /// To be called last: gives back what was made.
+  void forget() noexcept;
+
+ private:
+  static constexpr int calls_to_mark = 256;
+
+  int after_mark_ = 0;
+  CUevent mark_ = nullptr;  // in one stream, behind a call
+};
+
+}  // namespace chorus
