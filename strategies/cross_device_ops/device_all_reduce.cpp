@@ -3,6 +3,7 @@
 
 #include <chorus/allreduce.hpp>
 #include <chorus/bcast.hpp>
+#include <chorus/device_span.hpp>
 #include <chorus/error.hpp>
 #include <chorus/reduce.hpp>
 #include <chorus/strategies/cross_device_ops.hpp>
@@ -45,7 +46,12 @@ void CrossDeviceOps::all_reduce_on_device(ReplicaGroup& group, int local_replica
   check_not_reproducible(op, values.type, options);
   // As many replicas on each worker: the average of their averages is that of all.
   group.collectively([&] { detail::reduce(local, buffers, operation, 0, collective); });
-  if (local_replica == 0) among_workers();
+  if (local_replica == 0) {
+    // Where a replica has failed and does not come to it the workers' call would wait for the stream without end: it
+    // hears of other workers alone.
+    group.collectively([&] { synchronize(local, stream); });
+    among_workers();
+  }
   group.collectively([&] { detail::bcast(local, buffers, 0, collective); });
 }
 

@@ -75,6 +75,20 @@ TEST_P(WorkersOnGpus, OneThatFailsIsToldToTheOthers) {
   EXPECT_THAT(sums.values(), Each(Each(sum()))) << "the strategy works again";
 }
 
+/// The first replica waits for it in a stream, and then would for the other workers.
+TEST_P(WorkersOnGpus, ALaterReplicaThatFailsIsToldToTheOthers) {
+  if (job_size() == 1 || GetParam() == 1) GTEST_SKIP() << "needs two workers with two replicas";
+  MultiWorkerMirroredStrategy several = strategy();
+  const std::string text = thrown_text([&] {
+    several.run([] {
+      EXPECT_THAT(all_reduced(ReduceOp::sum, mine()), Each(sum()));
+      if (id() == 1) throw std::runtime_error("replica 1 fails");
+      std::ignore = all_reduced(ReduceOp::sum, mine());
+    });
+  });
+  EXPECT_THAT(text, testing::HasSubstr("replica 1 fails"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Gpus, WorkersOnGpus, testing::Values(1, 2));
 
 }  // namespace
