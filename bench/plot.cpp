@@ -120,7 +120,10 @@ std::string plot_script(std::span<const Point> points, const std::string& svg_fi
   }
   script += fmt::format("set xtics ({})\n", size_tics(points));
   const auto [least, most] = std::ranges::minmax(points, {}, &Point::bytes);
-  if (least.bytes == most.bytes) script += fmt::format("set xrange [{}:{}]\n", least.bytes / 2.0, least.bytes * 2.0);
+  const bool one_size = least.bytes == most.bytes;
+  // A little further than the largest size, whose label gnuplot leaves out where its logarithm is rounded up.
+  script += one_size ? fmt::format("set xrange [{}:{}]\n", least.bytes / 2.0, least.bytes * 2.0)
+                     : fmt::format("set xrange [*:{}]\n", most.bytes + most.bytes / 1000 + 1);
   std::string bands, lines;
   for (std::size_t index = 0; index < all.size(); ++index) {
     const Series& one = all[index];
