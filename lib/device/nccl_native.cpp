@@ -108,7 +108,7 @@ class NcclNative final : public DeviceNative, private Watched {
   void abort_on_a_thread() noexcept;
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
-  /// `put` is in its stream.
+  /// `put` is in its stream, whose device's context is the calling thread's.
   void note(const Put& put);
 
   const Nccl& nccl_ = nccl();
@@ -154,6 +154,7 @@ bool NcclNative::is_ready() {
     if (begun_) {
       const Put put = *std::exchange(begun_, std::nullopt);
       connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
+      const CurrentContext current(context_);
       note(put);
     } else {
       if (made == nullptr) return true;  // split off without this rank
@@ -247,8 +248,10 @@ void NcclNative::look_at_calls(Clock::time_point now) {
 
 bool NcclNative::may_wait(const Put& put) const {
   if (calls_->ranks() == 1) return false;
+  const bool connected = connected_.contains(NcclCalls::kind_of(put.call, put.buffers));
+  if (connected && !depth_.may_be_full()) return false;
   const CurrentContext current(context_);
-  if (connected_.contains(NcclCalls::kind_of(put.call, put.buffers)) && !depth_.is_full()) return false;
+  if (connected && !depth_.is_full()) return false;
   return !cuda().is_captured(stream_of(put.stream));
 }
 
@@ -263,14 +266,19 @@ void NcclNative::begin(const Put& put) {
 void NcclNative::queue(const Put& put) {
   const CurrentContext current(context_);
   if (put.limit.count() > 0) begin_watch();
+  const auto into_stream = [&] { calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream)); };
+  if (!is_watched_) {
+    into_stream();  // NCCL itself says in each call what has failed
+    return note(put);
+  }
   {
     const std::scoped_lock lock(mutex_);
-    if (found_) throw Error(*found_);  // NCCL itself says in each call what has failed
-    if (is_watched_) inside_ = Inside{.put = &put, .since = Clock::now(), .failing_since = {}};
+    if (found_) throw Error(*found_);
+    inside_ = Inside{.put = &put, .since = Clock::now(), .failing_since = {}};
   }
   std::optional<Error> failure;
   try {
-    calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream));
+    into_stream();
   } catch (const Error& error) {
     failure = error;
   }
@@ -282,7 +290,6 @@ void NcclNative::queue(const Put& put) {
 }
 
 void NcclNative::note(const Put& put) {
-  const CurrentContext current(context_);
   depth_.add(stream_of(put.stream));
   if (put.limit.count() == 0) return;
   in_streams_.add({put.call, Clock::now(), put.limit, stream_of(put.stream)});

@@ -15,7 +15,7 @@ void StreamDepth::add(CUstream stream) {
 }
 
 bool StreamDepth::is_full() const noexcept {
-  return mark_ != nullptr && after_mark_ >= calls_to_mark && cuda().event_query(mark_) == CUDA_ERROR_NOT_READY;
+  return may_be_full() && cuda().event_query(mark_) == CUDA_ERROR_NOT_READY;
 }
 
 void StreamDepth::forget() noexcept {

@@ -14,6 +14,8 @@ class StreamDepth {
   void add(CUstream stream);
   /// True while the next call might wait: the one some hundreds before it is not over.
   [[nodiscard]] bool is_full() const noexcept;
+  /// False where that is known without asking the driver, and in any context.
+  [[nodiscard]] bool may_be_full() const noexcept { return mark_ != nullptr && after_mark_ >= calls_to_mark; }
   /// To be called last: gives back what was made.
   void forget() noexcept;
 
