@@ -102,8 +102,10 @@ Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem
   const LinkModel& links = links_of(whole);
   Segments best(count, std::max<std::size_t>(count, 1), 1);
   double best_us = 0;
-  for (std::size_t number = 2; count / number >= std::max<std::size_t>(shortest, 1); number *= 2) {
-    if (number == 2) best_us = links.microseconds(traffic(whole, best), whole);
+  constexpr std::size_t fewest = 4, most = 64;  // few, as to ask the model takes 10 to 60 us each time
+  for (std::size_t number = fewest; number <= most && count / number >= std::max<std::size_t>(shortest, 1);
+       number *= 4) {
+    if (number == fewest) best_us = links.microseconds(traffic(whole, best), whole);
     const Segments segments(count, count / number, 1);
     const double us = links.microseconds(traffic(whole, segments), whole);
     if (us >= best_us) continue;

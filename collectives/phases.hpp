@@ -36,7 +36,7 @@ struct Phase {
 [[nodiscard]] std::size_t segment_of_lane(const Problem& problem);
 /// What the phases of `whole` do together; `overlap` as in Traffic.
 [[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap = 0);
-/// Of 1, 2, 4, ... segments as many as take the least time by the model, which `traffic` of the whole is given to.
+/// Of 1, 4, 16 and 64 segments as many as take the least time by the model, which `traffic` of the whole is given to.
 [[nodiscard]] Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&));
 
 /// The nodes of one call, which `has_nodes`, as one rank sees them.
