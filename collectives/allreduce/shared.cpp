@@ -130,7 +130,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     done += bytes;
   } while (done < all);
   if (steps.is_read_on(reduced)) co_await until_all_have_read(memory);
-  if (steps.has_read_lent(copied)) memory.check_others();  // who has arrived may have given up since, as there
+  if (steps.has_read_lent(copied)) memory.check_others();  // who has arrived may have given up since
 }
 
 }  // namespace

@@ -17,13 +17,15 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-/// In an environment in which these variables are set, and no others.
-Launch launch(std::map<std::string, std::string> values) {
-  return Launch::found_in([values = std::move(values)](const std::string& name) -> std::optional<std::string> {
+/// An environment in which these variables are set, and no others.
+Launch::Variables environment(std::map<std::string, std::string> values) {
+  return [values = std::move(values)](const std::string& name) -> std::optional<std::string> {
     const auto found = values.find(name);
     return found == values.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
 }
+
+Launch launch(std::map<std::string, std::string> values) { return Launch::found_in(environment(std::move(values))); }
 
 TEST(Launch, IsByWhoeverIsNearest) {
   const std::map<std::string, std::string> step = {
@@ -48,10 +50,7 @@ TEST(Launch, IsByWhoeverIsNearest) {
 
 TEST(Launch, CountsTheProcessesOfThisHost) {
   const auto here = [](std::map<std::string, std::string> values) {
-    return Launch::found_here([values = std::move(values)](const std::string& name) -> std::optional<std::string> {
-      const auto found = values.find(name);
-      return found == values.end() ? std::nullopt : std::optional(found->second);
-    });
+    return Launch::found_here(environment(std::move(values)));
   };
   const auto in_step = [&](const char* tasks, const char* node) {
     return here({{"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_NODEID", node}});

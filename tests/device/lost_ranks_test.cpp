@@ -235,7 +235,7 @@ TEST(CallsInStreams, KeepToTheirLimitsWhereTheirCommunicatorEnds) {
   });
 }
 
-/// A lost rank is one of several communicators, and to abort one may wait for what is under way in another.
+/// A lost rank may be in several communicators, and to abort one may wait for what is under way in another.
 TEST(CallsInStreams, EndInAllCommunicatorsOfTheDevice) {
   on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
     if (comm.rank() == 1) return;
