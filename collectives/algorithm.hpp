@@ -37,6 +37,8 @@ struct Problem {
   bool native = false;               ///< the vendor can carry out `call`, of device memory NCCL
   bool windows = false;              ///< devices read one another's memory, and join the elements of `call` there
   const LinkModel* links = nullptr;  ///< what phases of an algorithm are chosen by; null: the built-in model
+
+  friend bool operator==(const Problem&, const Problem&) = default;
 };
 
 /// What the busiest rank does in one call on one level of the hierarchy.

@@ -74,6 +74,7 @@ struct LinkModel {
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
   /// What each of so many ranks of a node that send at a time sends to other nodes while a message is on its way.
   [[nodiscard]] double bytes_in_a_latency(int senders) const noexcept;
+  friend bool operator==(const LinkModel&, const LinkModel&) = default;
 
  private:
   /// What each of the ranks that send takes for a message of so many bytes.

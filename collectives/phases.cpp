@@ -6,6 +6,7 @@
 #include "choose.hpp"
 #include "link_model.hpp"
 #include "reduction.hpp"
+#include "remembered.hpp"
 #include "transport/shared_group.hpp"
 
 #include <algorithm>
@@ -33,8 +34,9 @@ Problem problem_of(const Phase& phase, const Problem& whole, int ranks) {
 }
 
 const Algorithm& algorithm_for(const Phase& phase, Problem problem) {
+  static thread_local Remembered<const Algorithm*> chosen;
   problem.call.count = std::max(problem.call.count, phase.chosen_for);
-  return fastest(problem, links_of(problem));
+  return *chosen.of(problem, [&] { return &fastest(problem, links_of(problem)); });
 }
 
 /// Adds so many times `traffic` to `sum`.
@@ -96,7 +98,9 @@ Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, do
   return all;
 }
 
-Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
+namespace {
+
+Segments find_fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
   const std::size_t count = whole.call.count;
   const std::size_t shortest = machine::shortest_segment_of_lane / whole.call.element_bytes();
   const LinkModel& links = links_of(whole);
@@ -113,6 +117,13 @@ Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem
     best_us = us;
   }
   return best;
+}
+
+}  // namespace
+
+Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
+  static thread_local Remembered<Segments> found;
+  return found.of(whole, [&] { return find_fastest_segments(whole, traffic); });
 }
 
 Nodes::Nodes(Transport& transport, const Arguments& arguments, int root)

@@ -236,14 +236,17 @@ void NcclNative::look_at_calls(Clock::time_point now) {
   check_state();
   if (inside_ && inside_->put->limit.count() > 0 && now - inside_->since >= inside_->put->limit) {
     throw Error(ErrorCode::timeout,
-                fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted",
+                fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted; see that every rank "
+                            "makes the same calls, or allow them more time",
                             describe(inside_->put->call), std::chrono::duration<double>(inside_->put->limit).count()));
   }
   const std::optional<CallsInStreams::Put> late = in_streams_.late(now);
   if (!late) return;
-  throw Error(ErrorCode::timeout,
-              fmt::format("{} was not over in its stream after {:.3g} s and has been aborted", describe(late->call),
-                          std::chrono::duration<double>(late->limit).count()));
+  throw Error(
+      ErrorCode::timeout,
+      fmt::format("{} was not over in its stream after {:.3g} s and has been aborted; see that every rank makes "
+                  "the same calls, or allow them more time. chorus::synchronize names ranks that do not come",
+                  describe(late->call), std::chrono::duration<double>(late->limit).count()));
 }
 
 bool NcclNative::may_wait(const Put& put) const {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+#include "link_model.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace chorus {
+
+/// Answers of the model to the problems that it was asked last: programs repeat their calls, and to ask anew takes
+/// longer than short messages do. For one thread. What counts is the problem and the numbers of the model, so that
+/// every rank has the answer that it would find.
+template <class Answer>
+class Remembered {
+ public:
+  /// `find()`, or what it gave for the same.
+  template <class Find>
+  const Answer& of(const Problem& problem, const Find& find) {
+    Problem asked = problem;
+    asked.links = nullptr;
+    asked.call.root = 0;  // the model does not know it, nor what only names a call
+    asked.call.algorithm = 0;
+    asked.call.purpose = 0;
+    const LinkModel& links = links_of(problem);
+    const auto ranks = static_cast<std::size_t>(problem.ranks);
+    Entry& entry = entries_[(kind_hash(problem.call) + ranks) % entries_.size()];
+    if (!entry.answer || entry.problem != asked || entry.links != links) {
+      const Answer answer = find();  // which may ask for others
+      entry = {asked, links, answer};
+    }
+    return *entry.answer;
+  }
+
+ private:
+  struct Entry {
+    Problem problem;
+    LinkModel links;
+    std::optional<Answer> answer;
+  };
+  std::array<Entry, 64> entries_;
+};
+
+}  // namespace chorus
