@@ -81,14 +81,18 @@ int device_at(const CommunicatorState& state, Collective collective, const void*
                      argument, place, device));
 }
 
-/// In a call on memory of the host.
-void check_host(const CommunicatorState& state, Collective collective, const void* data, const char* argument) {
-  if (!is_device_only(data)) return;
-  reject(state, collective,
-         fmt::format("argument {} is memory of a device; pass a chorus::DeviceSpan and a chorus::Stream", argument));
-}
-
 }  // namespace
+
+void check_host(const CommunicatorState& state, Collective collective, const void* data, const char* argument) {
+  if (!state.ready()) look_for_cuda();
+  if (!on_device(data)) return;
+  const bool has_form = collective != Collective::alltoallw && collective != Collective::scan &&
+                        collective != Collective::exscan;
+  reject(state, collective,
+         fmt::format("argument {} is memory of a device; {}", argument,
+                     has_form ? "pass a chorus::DeviceSpan and a chorus::Stream"
+                              : "this collective takes memory of the host alone, so copy it there"));
+}
 
 int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
   const Accelerator* const known = state.transport().accelerator();
@@ -111,7 +115,6 @@ bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   const Call& call = arguments.call;
   if (call.count == 0 && !counts_differ(call.collective)) return false;
   if (state.transport().accelerator() != nullptr) return true;
-  process_uses_cuda.store(true, std::memory_order_relaxed);
   auto own = Accelerator::of(arguments.device >= 0 ? arguments.device : current_device());
   if (own->is_captured(arguments.stream)) {
     refuse_capture("make the first call with device memory on this communicator, which connects the devices, before");

@@ -8,6 +8,9 @@
 
 namespace chorus {
 
+/// `data` must be memory of the host, unless it cannot be known.
+void check_host(const detail::CommunicatorState& state, Collective collective, const void* data, const char* argument);
+
 /// Buffers must be where the call says they are: in the memory of the host or of a device. Returns whose device's; -1
 /// where there is none.
 [[gnu::cold]] int check_place(const detail::CommunicatorState& state, Collective collective,

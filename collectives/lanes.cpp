@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -192,24 +193,18 @@ class LaneCall {
 
 Traffic InLanes::traffic(const Problem& problem) const {
   const int lanes = problem.smallest_node;
-  const Segments segments = segments_of(problem);
-  const auto phase_inside = [&](Collective even, std::size_t count, int times) {
-    Phase phase = inside(even, count, problem.largest_node, lanes);
-    phase.times = times;
-    return phase;
-  };
-  const auto phase_between = [&](std::size_t count, int times) {
+  const auto phase_between = [&](std::size_t count) {
     const std::size_t share = (count + static_cast<std::size_t>(lanes) - 1) / static_cast<std::size_t>(lanes);
     const std::size_t whole = problem.call.count / static_cast<std::size_t>(lanes);
-    return Phase{Phase::Where::along, between, share, times, chosen_for(between, whole, share)};
+    return Phase{.where = Phase::Where::along,
+                 .collective = between,
+                 .count = share,
+                 .chosen_for = chosen_for(between, whole, share)};
   };
-  const std::size_t each = segments.each();
-  const std::size_t last = segments.longest();
-  const int others = segments.others();
-  return traffic_of(problem,
-                    {phase_inside(into, each, others), phase_inside(into, last, 1), phase_between(each, others),
-                     phase_between(last, 1), phase_inside(together, each, others), phase_inside(together, last, 1)},
-                    segments.overlap());
+  return traffic_of(problem, segments_of(problem), [&](std::size_t count) {
+    return std::vector{inside(into, count, problem.largest_node, lanes), phase_between(count),
+                       inside(together, count, problem.largest_node, lanes)};
+  });
 }
 
 Task<> InLanes::run(Transport& transport, Arguments arguments) const {

@@ -76,7 +76,7 @@ std::size_t segment_of_lane(const Problem& problem) {
   return std::max<std::size_t>(1, std::max(bytes, least) / problem.call.element_bytes());
 }
 
-Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap) {
+Traffic traffic_of(const Problem& whole, std::span<const Phase> phases, double overlap) {
   Traffic all{.shared = {}, .messages = {}, .overlap = overlap, .lanes = 1};
   for (const Phase& phase : phases) {
     if (phase.times == 0) continue;

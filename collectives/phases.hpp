@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace chorus {
@@ -35,7 +36,19 @@ struct Phase {
 /// longer than a message by itself, and, up to two slots full, than a round.
 [[nodiscard]] std::size_t segment_of_lane(const Problem& problem);
 /// What the phases of `whole` do together; `overlap` as in Traffic.
-[[nodiscard]] Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases, double overlap = 0);
+[[nodiscard]] Traffic traffic_of(const Problem& whole, std::span<const Phase> phases, double overlap = 0);
+[[nodiscard]] inline Traffic traffic_of(const Problem& whole, std::initializer_list<Phase> phases) {
+  return traffic_of(whole, std::span(phases.begin(), phases.size()));
+}
+/// Of a vector in segments, where `phases_of(count)` are those of a segment, a vector of them.
+template <class PhasesOf>
+[[nodiscard]] Traffic traffic_of(const Problem& whole, const Segments& segments, const PhasesOf& phases_of) {
+  std::vector<Phase> phases = phases_of(segments.each());
+  for (Phase& phase : phases) phase.times *= segments.others();
+  const std::vector<Phase> of_longest = phases_of(segments.longest());
+  phases.insert(phases.end(), of_longest.begin(), of_longest.end());
+  return traffic_of(whole, phases, segments.overlap());
+}
 /// Of 1, 4, 16 and 64 segments as many as take the least time by the model, which `traffic` of the whole is given to.
 [[nodiscard]] Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&));
 

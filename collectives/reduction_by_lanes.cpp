@@ -7,6 +7,7 @@
 #include "section_messages.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -19,9 +20,9 @@ Segments segments_of(const Problem& problem) {
 }
 
 /// A phase of one segment of the blocks for `ranks`, of `count` elements in all, shared out among so many ranks.
-Phase phase(const Call& whole, Phase::Where where, std::size_t count, std::size_t ranks, int times = 1) {
+Phase phase(const Call& whole, Phase::Where where, std::size_t count, std::size_t ranks) {
   const bool equal = whole.collective == Collective::reduce_scatter_block;
-  return {where, whole.collective, equal ? count / ranks : count, times};
+  return {where, whole.collective, equal ? count / ranks : count};
 }
 
 /// One call on one rank.
@@ -132,19 +133,12 @@ bool reduces_by_lanes(const Problem& problem) {
 }
 
 Traffic traffic_of_reduction_by_lanes(const Problem& problem) {
-  const Segments segments = segments_of(problem);
   const auto nodes = static_cast<std::size_t>(problem.nodes);
   const auto lanes = static_cast<std::size_t>(problem.smallest_node);
-  const auto inside = [&](std::size_t block, int times) {
-    return phase(problem.call, Phase::Where::inside, block * nodes * lanes, lanes, times);
-  };
-  const auto along = [&](std::size_t block, int times) {
-    return phase(problem.call, Phase::Where::along, block * nodes, nodes, times);
-  };
-  return traffic_of(problem,
-                    {inside(segments.each(), segments.others()), inside(segments.longest(), 1),
-                     along(segments.each(), segments.others()), along(segments.longest(), 1)},
-                    segments.overlap());
+  return traffic_of(problem, segments_of(problem), [&](std::size_t block) {
+    return std::vector{phase(problem.call, Phase::Where::inside, block * nodes * lanes, lanes),
+                       phase(problem.call, Phase::Where::along, block * nodes, nodes)};
+  });
 }
 
 Task<> reduce_scatter_by_lanes(Transport& transport, Arguments arguments) {

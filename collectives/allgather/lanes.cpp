@@ -18,6 +18,8 @@
 #include "segments.hpp"
 #include "task/when_all.hpp"
 
+#include <vector>
+
 namespace chorus::allgather_lanes {
 namespace {
 
@@ -25,17 +27,14 @@ bool applies(const Problem& problem) { return has_lanes(problem) && problem.smal
 
 Segments segments_of(const Problem& problem) { return {problem.call.count, segment_of_lane(problem), 1}; }
 
-Phase along(std::size_t count, int times = 1) { return {Phase::Where::along, Collective::allgather, count, times}; }
+Phase along(std::size_t count) { return {Phase::Where::along, Collective::allgather, count}; }
 Phase inside(std::size_t count, int times = 1) { return {Phase::Where::inside, Collective::allgatherv, count, times}; }
 
 Traffic traffic(const Problem& problem) {
-  const Segments segments = segments_of(problem);
   const auto ranks = static_cast<std::size_t>(problem.largest_node);
-  return traffic_of(problem,
-                    {along(segments.each(), segments.others()), along(segments.longest()),
-                     inside(segments.each() * ranks, segments.others() * problem.nodes),
-                     inside(segments.longest() * ranks, problem.nodes)},
-                    segments.overlap());
+  return traffic_of(problem, segments_of(problem), [&](std::size_t count) {
+    return std::vector{along(count), inside(count * ranks, problem.nodes)};
+  });
 }
 
 /// One call on one rank.

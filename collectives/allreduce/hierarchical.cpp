@@ -17,28 +17,21 @@
 
 #include "phases.hpp"
 
+#include <vector>
+
 namespace chorus::allreduce_hierarchical {
 namespace {
 
-constexpr Phase reduce_inside(std::size_t count, int times = 1) {
-  return {Phase::Where::inside, Collective::reduce, count, times};
-}
-constexpr Phase allreduce_between(std::size_t count, int times = 1) {
-  return {Phase::Where::between, Collective::allreduce, count, times};
-}
-constexpr Phase bcast_inside(std::size_t count, int times = 1) {
-  return {Phase::Where::inside, Collective::bcast, count, times};
-}
+constexpr Phase reduce_inside(std::size_t count) { return {Phase::Where::inside, Collective::reduce, count}; }
+constexpr Phase allreduce_between(std::size_t count) { return {Phase::Where::between, Collective::allreduce, count}; }
+constexpr Phase bcast_inside(std::size_t count) { return {Phase::Where::inside, Collective::bcast, count}; }
 
 bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
 
 Traffic traffic_of_segments(const Problem& problem, const Segments& segments) {
-  const std::size_t each = segments.each(), last = segments.longest();
-  const int others = segments.others();
-  return traffic_of(problem,
-                    {reduce_inside(each, others), reduce_inside(last), allreduce_between(each, others),
-                     allreduce_between(last), bcast_inside(each, others), bcast_inside(last)},
-                    segments.overlap());
+  return traffic_of(problem, segments, [](std::size_t count) {
+    return std::vector{reduce_inside(count), allreduce_between(count), bcast_inside(count)};
+  });
 }
 
 Traffic traffic(const Problem& problem) {

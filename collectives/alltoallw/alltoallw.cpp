@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/alltoallw.hpp>
 
+#include "device_call.hpp"
 #include "door.hpp"
 #include "section_table.hpp"
 
@@ -33,7 +34,9 @@ Byte* take_blocks(const detail::CommunicatorState& state, std::span<const std::s
   }
   for (std::size_t rank = 0; rank < sections.size(); ++rank) {
     const std::span<Byte>& block = blocks[rank];
-    if (!block.empty()) sections[rank] = {static_cast<std::size_t>(block.data() - lowest), block.size()};
+    if (block.empty()) continue;
+    check_host(state, collective, block.data(), argument);
+    sections[rank] = {static_cast<std::size_t>(block.data() - lowest), block.size()};
   }
   return lowest;
 }

@@ -8,24 +8,20 @@
 
 #include "phases.hpp"
 
+#include <vector>
+
 namespace chorus::reduce_hierarchical {
 namespace {
 
-constexpr Phase reduce_inside(std::size_t count, int times = 1) {
-  return {Phase::Where::inside, Collective::reduce, count, times};
-}
-constexpr Phase reduce_between(std::size_t count, int times = 1) {
-  return {Phase::Where::between, Collective::reduce, count, times};
-}
+constexpr Phase reduce_inside(std::size_t count) { return {Phase::Where::inside, Collective::reduce, count}; }
+constexpr Phase reduce_between(std::size_t count) { return {Phase::Where::between, Collective::reduce, count}; }
 
 bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
 
 Traffic traffic_of_segments(const Problem& problem, const Segments& segments) {
-  const std::size_t each = segments.each(), last = segments.longest();
-  const int others = segments.others();
-  return traffic_of(
-      problem, {reduce_inside(each, others), reduce_inside(last), reduce_between(each, others), reduce_between(last)},
-      segments.overlap());
+  return traffic_of(problem, segments, [](std::size_t count) {
+    return std::vector{reduce_inside(count), reduce_between(count)};
+  });
 }
 
 Traffic traffic(const Problem& problem) {

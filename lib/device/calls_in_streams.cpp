@@ -28,9 +28,7 @@ void CallsInStreams::add(const Put& put) {
   driver.check(driver.event_record(event, put.stream), "record an event");
 }
 
-bool CallsInStreams::is_over(const Entry& entry) noexcept {
-  return cuda().event_query(entry.over) != CUDA_ERROR_NOT_READY;  // nothing is under way where a device has failed
-}
+bool CallsInStreams::is_over(const Entry& entry) noexcept { return !cuda().is_under_way(entry.over); }
 
 void CallsInStreams::forget_oldest() {
   while (!entries_.empty() && is_over(entries_.front())) {

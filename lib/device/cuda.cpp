@@ -2,6 +2,7 @@
 #include "device/cuda.hpp"
 
 #include "base/shared_object.hpp"
+#include "device/device_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -74,7 +76,10 @@ Cuda load() {
   library.find(cuda.module_get_function, "cuModuleGetFunction");
   library.find(cuda.launch_kernel, "cuLaunchKernel");
   const CUresult result = cuda.init(0);
-  if (result == CUDA_SUCCESS) return cuda;
+  if (result == CUDA_SUCCESS) {
+    process_uses_cuda.store(true, std::memory_order_relaxed);
+    return cuda;
+  }
   throw Error(ErrorCode::not_supported,
               fmt::format("the CUDA driver does not start ({}); see whether nvidia-smi lists a device, and what "
                           "CUDA_VISIBLE_DEVICES leaves",
@@ -92,6 +97,14 @@ bool Cuda::is_over(CUresult result) const {
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "carry out what was put into a stream");
   return true;
+}
+
+bool Cuda::is_under_way(CUevent event) const noexcept {
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  thread_exchange_stream_capture_mode(&mode);
+  const CUresult result = event_query(event);
+  thread_exchange_stream_capture_mode(&mode);  // as it was
+  return result == CUDA_ERROR_NOT_READY;
 }
 
 bool Cuda::is_captured(CUstream stream) const {

@@ -21,8 +21,8 @@ struct MemoryPlace {
 /// driver is not asked where it has told just that of the address before, which takes longer than many a call.
 [[nodiscard]] int device_of(const void* address, int expected);
 
-/// Whether this process has had to do with CUDA when a communicator was last set up, or has called chorus with device
-/// memory: as long as it has not, no pointer can be one of a device.
+/// Whether this process has had to do with CUDA when a communicator was last set up, or chorus has loaded the driver:
+/// as long as it has not, no pointer can be one of a device.
 inline std::atomic<bool> process_uses_cuda{false};
 /// Looks whether the process has loaded the driver.
 void look_for_cuda() noexcept;

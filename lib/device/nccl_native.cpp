@@ -231,8 +231,6 @@ bool NcclNative::may_abort(Clock::time_point now) noexcept {
 
 void NcclNative::look_at_calls(Clock::time_point now) {
   const CurrentContext current(context_);
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;  // so that it disturbs no capture of other threads
-  cuda().check(cuda().thread_exchange_stream_capture_mode(&mode), "leave captures alone");
   check_state();
   if (inside_ && inside_->put->limit.count() > 0 && now - inside_->since >= inside_->put->limit) {
     throw Error(ErrorCode::timeout,
@@ -330,7 +328,12 @@ Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& transport, int devic
     return nccl().comm_init_rank_config(made, ranks, id, rank, &config);
   };
   auto native = std::make_unique<NcclNative>(context_of(device), making(make));
-  co_await DeviceNative::Connected(*native);
+  try {
+    co_await DeviceNative::Connected(*native);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::transport) throw;
+    throw Error(error.code(), error.message() + "; with CHORUS_NCCL_LIBRARY=none calls go other ways");
+  }
   co_return native;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -46,6 +47,8 @@ void NcclThread::call(State& state, CUcontext context, const Work& work) noexcep
     made = work();
   } catch (const Error& error) {
     failure = error;
+  } catch (const std::exception& error) {
+    failure.emplace(ErrorCode::transport, error.what());
   }
   const std::scoped_lock lock(state.mutex);
   state.over = true;

@@ -15,7 +15,7 @@ void StreamDepth::add(CUstream stream) {
 }
 
 bool StreamDepth::is_full() const noexcept {
-  return may_be_full() && cuda().event_query(mark_) == CUDA_ERROR_NOT_READY;
+  return may_be_full() && cuda().is_under_way(mark_);
 }
 
 void StreamDepth::forget() noexcept {

@@ -10,7 +10,7 @@ namespace chorus {
 /// that wait for a lost rank never are.
 class StreamDepth {
  public:
-  /// One more is in `stream`. Does not count where that is captured.
+  /// One more is in `stream`. Where that is captured the call is counted, and nothing else.
   void add(CUstream stream);
   /// True while the next call might wait: the one some hundreds before it is not over.
   [[nodiscard]] bool is_full() const noexcept;

@@ -69,6 +69,19 @@ TEST(DeviceRefusals, MemoryOfADeviceInTheFirstCallOfAll) {
   });
 }
 
+TEST(DeviceRefusals, MemoryOfADeviceInAnyBlockOfAlltoallw) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const DeviceMemory memory(bytes_of_all(ones()));
+    std::vector<std::byte> host(8);
+    const std::span<std::byte> on_host(host), on_device(memory.data(), 8);
+    const std::vector<std::span<const std::byte>> in{on_host.first(4), on_device.first(4)};
+    const std::vector<std::span<std::byte>> out{on_host.last(4), on_device.last(4)};
+    expect_error(outcome_of([&] { alltoallw(comm, in, out); }), ErrorCode::invalid_argument,
+                 {"argument in is memory of a device", "memory of the host alone"});
+    expect_error(outcome_of([&] { alltoallw(comm, out); }), ErrorCode::invalid_argument, {"argument inout"});
+  });
+}
+
 /// Memory of another device than the calling rank's.
 class MemoryElsewhere {
  public:

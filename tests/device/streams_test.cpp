@@ -190,6 +190,33 @@ TEST(DeviceStreams, ThreadsMayUseAnotherDeviceThanTheCommunicator) {
   });
 }
 
+TEST(DeviceStreams, OperationsThatMultiplyAreDestroyed) {
+  on_device_ranks(2, Devices::own, [](const Communicator& comm) {
+    const TestStream stream;
+    const DeviceMemory memory(bytes_of_all(repeated(1)));
+    allreduce(comm, memory.span<double>(), PremultipliedSum<double>{2}, stream.get(), {.algorithm = "nccl"});
+    synchronize(comm, stream.get());
+    barrier(comm);
+    EXPECT_EQ(leaks().reduce_ops, 0);
+  });
+}
+
+/// In the mode that CUDA's runtime takes where none is given, which forbids to look at events.
+TEST(DeviceStreams, CapturesLastThroughHundredsOfCalls) {
+  for (const auto& [before, captured] : {std::pair(511, 1), {300, 300}}) {
+    on_device_ranks(1, Devices::own, [before = before, captured = captured](const Communicator& comm) {
+      const TestStream stream;
+      const DeviceMemory memory(bytes_of_all(repeated(1)));
+      const auto call = [&] { allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get()); };
+      for (int i = 0; i < before; ++i) call();
+      begin_capture(stream.native(), CaptureMode::global);
+      for (int i = 0; i < captured; ++i) EXPECT_FALSE(outcome_of(call).code) << i;
+      EXPECT_EQ(end_capture(stream.native()), CUDA_SUCCESS) << before;
+      stream.wait();
+    });
+  }
+}
+
 /// As their graph is launched later, or never.
 TEST(DeviceStreams, CapturedCallsAreNotWatched) {
   const ScopedVariable timeout("CHORUS_TIMEOUT", "8");
