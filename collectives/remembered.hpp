@@ -4,9 +4,9 @@
 #include "algorithm.hpp"
 #include "link_model.hpp"
 
-#include <array>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace chorus {
 
@@ -40,7 +40,7 @@ class Remembered {
     LinkModel links;
     std::optional<Answer> answer;
   };
-  std::array<Entry, 64> entries_;
+  std::vector<Entry> entries_ = std::vector<Entry>(64);  // elsewhere than in the memory of the thread, which is scarce
 };
 
 }  // namespace chorus
