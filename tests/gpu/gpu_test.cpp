@@ -20,13 +20,15 @@ Outcome sum_of(const Communicator& comm, const DeviceMemory& memory, const TestS
       [&] { allreduce(comm, memory.span<double>(), ReduceOp::sum, stream.get(), {.algorithm = algorithm}); });
 }
 
-TEST(Graphs, KeepCallsByNcclAndNoOthers) {
+class Graphs : public testing::TestWithParam<CUstreamCaptureMode> {};
+
+TEST_P(Graphs, KeepCallsByNcclAndNoOthers) {
   on_device_ranks(1, Devices::own, [](const Communicator& comm) {
     const TestStream stream;
     const DeviceMemory from(bytes_of_all(Numbers(1000, 3))), to(bytes_of_all(Numbers(1000, 0)));
-    EXPECT_FALSE(sum_of(comm, to, stream, "nccl").code) << "connects";
+    for (int call = 0; call < 600; ++call) EXPECT_FALSE(sum_of(comm, to, stream, "nccl").code) << call;
     stream.wait();
-    check(cuStreamBeginCapture(stream.native(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    check(cuStreamBeginCapture(stream.native(), GetParam()));
     expect_error(sum_of(comm, to, stream, "staged"), ErrorCode::not_supported, {"captured"});
     allgather(comm, from.span<const double>(), to.span<double>(), stream.get(), {.algorithm = "nccl"});
     CUgraph graph = nullptr;
@@ -41,6 +43,9 @@ TEST(Graphs, KeepCallsByNcclAndNoOthers) {
     check(cuGraphDestroy(graph));
   });
 }
+INSTANTIATE_TEST_SUITE_P(InEachMode, Graphs,
+                         testing::Values(CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                         CU_STREAM_CAPTURE_MODE_RELAXED));
 
 TEST(Pointers, OfTheOtherMemoryAreRefused) {
   on_device_ranks(2, Devices::shared, [](const Communicator& comm) {
