@@ -64,6 +64,26 @@ void copy_alone(const Arguments& arguments) {
   copy_unless_same(arguments.out + to.offset, arguments.in + from.offset, from.bytes);
 }
 
+/// For `fastest_segments`, which remembers it.
+Segments find_fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
+  const std::size_t count = whole.call.count;
+  const std::size_t shortest = machine::shortest_segment_of_lane / whole.call.element_bytes();
+  const LinkModel& links = links_of(whole);
+  Segments best(count, std::max<std::size_t>(count, 1), 1);
+  double best_us = 0;
+  constexpr std::size_t fewest = 4, most = 64;  // few, as to ask the model takes 10 to 60 us each time
+  for (std::size_t number = fewest; number <= most && count / number >= std::max<std::size_t>(shortest, 1);
+       number *= 4) {
+    if (number == fewest) best_us = links.microseconds(traffic(whole, best), whole);
+    const Segments segments(count, count / number, 1);
+    const double us = links.microseconds(traffic(whole, segments), whole);
+    if (us >= best_us) continue;
+    best = segments;
+    best_us = us;
+  }
+  return best;
+}
+
 }  // namespace
 
 bool has_nodes(const Problem& problem) { return problem.nodes > 1 && problem.nodes < problem.ranks; }
@@ -97,29 +117,6 @@ Traffic traffic_of(const Problem& whole, std::span<const Phase> phases, double o
   }
   return all;
 }
-
-namespace {
-
-Segments find_fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
-  const std::size_t count = whole.call.count;
-  const std::size_t shortest = machine::shortest_segment_of_lane / whole.call.element_bytes();
-  const LinkModel& links = links_of(whole);
-  Segments best(count, std::max<std::size_t>(count, 1), 1);
-  double best_us = 0;
-  constexpr std::size_t fewest = 4, most = 64;  // few, as to ask the model takes 10 to 60 us each time
-  for (std::size_t number = fewest; number <= most && count / number >= std::max<std::size_t>(shortest, 1);
-       number *= 4) {
-    if (number == fewest) best_us = links.microseconds(traffic(whole, best), whole);
-    const Segments segments(count, count / number, 1);
-    const double us = links.microseconds(traffic(whole, segments), whole);
-    if (us >= best_us) continue;
-    best = segments;
-    best_us = us;
-  }
-  return best;
-}
-
-}  // namespace
 
 Segments fastest_segments(const Problem& whole, Traffic (*traffic)(const Problem&, const Segments&)) {
   static thread_local Remembered<Segments> found;
