@@ -95,7 +95,9 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
 }  // namespace
 
 bool left_to_vendor(CommunicatorState& state, Call call) {
-  if (!state.ready() || state.settings().timeout.count() > 0 || state.settings().compare) return false;
+  // Inside the vendor's call nothing tells who does not come.
+  const bool heard = state.settings().timeout.count() > 0 || !state.transport().nodes().empty();
+  if (!state.ready() || heard || state.settings().compare) return false;
   return chosen_for(state, call, {}, Form::blocking).run == vendor::run;
 }
 

@@ -269,12 +269,14 @@ Tuning Tuning::parse(const std::string& text, const LinkModel& links, bool crowd
   if (json.contains("machine")) tuning.machine = read_machine(json["machine"]);
   LinkModel of_file = links;
   if (json.contains("links")) read_links(json["links"], of_file);
-  if (tuning.machine.crowded.value_or(crowded) == crowded) tuning.links = of_file;
+  const bool shared_alike = tuning.machine.crowded.value_or(crowded) == crowded;
+  if (shared_alike) tuning.links = of_file;
   const Json measured = json.value("measured", Json::array());
   if (!measured.is_array()) reject("\"measured\" must be an array");
   for (std::size_t index = 0; index < measured.size(); ++index) {
     tuning.measured.push_back(read_measured(measured[index], index));
   }
+  if (!shared_alike) tuning.measured.clear();
   return tuning;
 }
 

@@ -117,9 +117,13 @@ TEST(Tuning, ReadsWhereItWasMeasured) {
   EXPECT_EQ(read.crowded, true);
 }
 
-TEST(Tuning, TakesTheLinksOfRanksThatShareCoresForSuchAlone) {
+TEST(Tuning, TakesWhatRanksThatShareCoresHaveMeasuredForSuchAlone) {
   EXPECT_EQ(Tuning::parse(machine, {}, true).links.task_us, 3);
   EXPECT_EQ(Tuning::parse(machine, {}, false).links.task_us, LinkModel().task_us);
+  const std::string measured = R"({"schema": 1, "machine": {"crowded": true}, "measured": [{"collective": "bcast",
+    "algorithm": "line", "ranks": 2, "nodes": 1, "ranks_per_node": 2, "bytes": 8, "median_us": 1}]})";
+  EXPECT_EQ(Tuning::parse(measured, {}, true).measured.size(), 1U);
+  EXPECT_TRUE(Tuning::parse(measured, {}, false).measured.empty());
 }
 
 TEST(Tuning, RejectsAMachineThatIsNone) {
