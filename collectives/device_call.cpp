@@ -86,8 +86,8 @@ int device_at(const CommunicatorState& state, Collective collective, const void*
 void check_host(const CommunicatorState& state, Collective collective, const void* data, const char* argument) {
   if (!state.ready()) look_for_cuda();
   if (!on_device(data)) return;
-  const bool has_form = collective != Collective::alltoallw && collective != Collective::scan &&
-                        collective != Collective::exscan;
+  const bool has_form =
+      collective != Collective::alltoallw && collective != Collective::scan && collective != Collective::exscan;
   reject(state, collective,
          fmt::format("argument {} is memory of a device; {}", argument,
                      has_form ? "pass a chorus::DeviceSpan and a chorus::Stream"

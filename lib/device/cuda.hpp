@@ -62,8 +62,8 @@ struct Cuda {
   void check(CUresult result, const char* what) const;
   /// Whether a query of an event or a stream says that it is over. Throws Error{transport} where it has failed.
   [[nodiscard]] bool is_over(CUresult result) const;
-  /// Whether what `event` tells of is not over; nothing is where the device has failed. Disturbs no capture for a graph,
-  /// as queries of events do in the modes of capture that are usual.
+  /// Whether what `event` tells of is not over; nothing is where the device has failed. Disturbs no capture for a
+  /// graph, as queries of events do in the modes of capture that are usual.
   [[nodiscard]] bool is_under_way(CUevent event) const noexcept;
   /// Whether what is put into `stream` is kept for a graph, and not carried out.
   [[nodiscard]] bool is_captured(CUstream stream) const;

@@ -14,9 +14,7 @@ void StreamDepth::add(CUstream stream) {
   after_mark_ = 0;
 }
 
-bool StreamDepth::is_full() const noexcept {
-  return may_be_full() && cuda().is_under_way(mark_);
-}
+bool StreamDepth::is_full() const noexcept { return may_be_full() && cuda().is_under_way(mark_); }
 
 void StreamDepth::forget() noexcept {
   if (mark_ != nullptr) cuda().event_destroy(mark_);
