@@ -84,8 +84,7 @@ int device_at(const CommunicatorState& state, Collective collective, const void*
 }  // namespace
 
 void check_host(const CommunicatorState& state, Collective collective, const void* data, const char* argument) {
-  if (!state.ready()) look_for_cuda();
-  if (!on_device(data)) return;
+  if (!is_device_only(data)) return;
   const bool has_form =
       collective != Collective::alltoallw && collective != Collective::scan && collective != Collective::exscan;
   reject(state, collective,

@@ -4,7 +4,6 @@
 #include "base/names.hpp"
 #include "carry_out.hpp"
 #include "chosen.hpp"
-#include "device/device_memory.hpp"
 #include "device_call.hpp"
 #include "pending_call.hpp"
 #include "transport/native.hpp"
@@ -14,7 +13,6 @@
 
 #include <chorus/error.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -199,9 +197,7 @@ Arguments arguments_of(const CommunicatorState& state, Collective collective, co
                                .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
                       .in = static_cast<const std::byte*>(buffers.in),
                       .out = static_cast<std::byte*>(buffers.out)};
-  if (!state.ready()) [[unlikely]]
-    look_for_cuda();
-  if (buffers.stream != nullptr || process_uses_cuda.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (buffers.stream != nullptr || may_be_on_device(state)) [[unlikely]] {
     arguments.device = check_place(state, collective, buffers);
     if (buffers.stream == nullptr) return arguments;
     arguments.call.memory = Memory::device;

@@ -19,17 +19,12 @@ class Remembered {
   /// `find()`, or what it gave for the same.
   template <class Find>
   const Answer& of(const Problem& problem, const Find& find) {
-    Problem asked = problem;
-    asked.links = nullptr;
-    asked.call.root = 0;  // the model does not know it, nor what only names a call
-    asked.call.algorithm = 0;
-    asked.call.purpose = 0;
     const LinkModel& links = links_of(problem);
     const auto ranks = static_cast<std::size_t>(problem.ranks);
     Entry& entry = entries_[(kind_hash(problem.call) + ranks) % entries_.size()];
-    if (!entry.answer || entry.problem != asked || entry.links != links) {
+    if (!entry.answer || !solved_alike(entry.problem, problem) || entry.links != links) {
       const Answer answer = find();  // which may ask for others
-      entry = {asked, links, answer};
+      entry = {problem, links, answer};
     }
     return *entry.answer;
   }
@@ -40,6 +35,13 @@ class Remembered {
     LinkModel links;
     std::optional<Answer> answer;
   };
+  /// Calls of the same kind on the same ranks, by the same model.
+  static bool solved_alike(Problem known, const Problem& problem) noexcept {
+    if (!same_kind(known.call, problem.call)) return false;
+    known.call = problem.call;
+    known.links = problem.links;
+    return known == problem;
+  }
   std::vector<Entry> entries_ = std::vector<Entry>(64);  // elsewhere than in the memory of the thread, which is scarce
 };
 
