@@ -50,6 +50,13 @@ class StreamDone final : public PolledEvent {
 
 Task<> wait_for(Transport& transport, void* stream) { co_await StreamDone(transport, stream); }
 
+/// Where that cannot be told nothing has begun yet.
+bool is_captured(Accelerator& accelerator, void* stream) try {
+  return accelerator.is_captured(stream);
+} catch (const Error& error) {
+  throw Refusal(error);
+}
+
 /// The device whose memory `argument` is; `expected` as for device_of.
 int device_at(const CommunicatorState& state, Collective collective, const void* data, const char* argument,
               int expected) {
@@ -115,7 +122,7 @@ bool prepare_device(CommunicatorState& state, const Arguments& arguments) {
   if (call.count == 0 && !counts_differ(call.collective)) return false;
   if (state.transport().accelerator() != nullptr) return true;
   auto own = Accelerator::of(arguments.device >= 0 ? arguments.device : current_device());
-  if (own->is_captured(arguments.stream)) {
+  if (is_captured(*own, arguments.stream)) {
     refuse_capture("make the first call with device memory on this communicator, which connects the devices, before");
   }
   state.drive(state.find_devices(call, std::move(own)));
@@ -128,7 +135,7 @@ void check_stream(const CommunicatorState& state, const Algorithm& algorithm, co
                   "argument stream is CUDA's per-thread stream, which means another one in the threads of NCCL; make a "
                   "stream by cudaStreamCreate");
   }
-  if (!algorithm.queues() && state.transport().accelerator()->is_captured(arguments.stream)) {
+  if (!algorithm.queues() && is_captured(*state.transport().accelerator(), arguments.stream)) {
     refuse_capture("this call passes through the host, which waits for what it puts into the stream");
   }
 }
@@ -142,7 +149,7 @@ void synchronize(const Communicator& comm, Stream stream) {
     state.prepare({});
     Accelerator* const accelerator = state.transport().accelerator();
     if (!state.ready() || accelerator == nullptr) return;
-    if (accelerator->is_captured(stream.native())) refuse_capture("end the capture before");
+    if (is_captured(*accelerator, stream.native())) refuse_capture("end the capture before");
     state.drive(wait_for(state.transport(), stream.native()));
   } catch (...) {
     state.fail(call);

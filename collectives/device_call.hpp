@@ -7,17 +7,7 @@
 
 #include <chorus/detail/buffers.hpp>
 
-#include <atomic>
-
 namespace chorus {
-
-/// Whether a buffer may be memory of a device: the first call on a communicator looks whether the process has loaded
-/// CUDA's driver since.
-[[nodiscard]] inline bool may_be_on_device(const detail::CommunicatorState& state) noexcept {
-  if (!state.ready()) [[unlikely]]
-    look_for_cuda();
-  return process_uses_cuda.load(std::memory_order_relaxed);
-}
 
 /// `data`, which may be memory of a device, must be memory of the host, unless it cannot be known.
 [[gnu::cold]] void check_host(const detail::CommunicatorState& state, Collective collective, const void* data,

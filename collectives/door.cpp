@@ -197,7 +197,7 @@ Arguments arguments_of(const CommunicatorState& state, Collective collective, co
                                .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
                       .in = static_cast<const std::byte*>(buffers.in),
                       .out = static_cast<std::byte*>(buffers.out)};
-  if (buffers.stream != nullptr || may_be_on_device(state)) [[unlikely]] {
+  if (buffers.stream != nullptr || may_be_on_device(buffers.in) || may_be_on_device(buffers.out)) [[unlikely]] {
     arguments.device = check_place(state, collective, buffers);
     if (buffers.stream == nullptr) return arguments;
     arguments.call.memory = Memory::device;

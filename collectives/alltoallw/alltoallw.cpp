@@ -32,11 +32,10 @@ Byte* take_blocks(const detail::CommunicatorState& state, std::span<const std::s
   for (const std::span<Byte>& block : blocks) {
     if (!block.empty() && (lowest == nullptr || std::less<>()(block.data(), lowest))) lowest = block.data();
   }
-  const bool looks = may_be_on_device(state);
   for (std::size_t rank = 0; rank < sections.size(); ++rank) {
     const std::span<Byte>& block = blocks[rank];
     if (block.empty()) continue;
-    if (looks) [[unlikely]]
+    if (may_be_on_device(block.data())) [[unlikely]]
       check_host(state, collective, block.data(), argument);
     sections[rank] = {static_cast<std::size_t>(block.data() - lowest), block.size()};
   }

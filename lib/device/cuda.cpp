@@ -109,7 +109,12 @@ bool Cuda::is_under_way(CUevent event) const noexcept {
 
 bool Cuda::is_captured(CUstream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  check(stream_is_capturing(stream, &status), "tell whether a stream is captured");
+  const CUresult result = stream_is_capturing(stream, &status);
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
+    throw Error(ErrorCode::not_supported,
+                "the default stream may not be used while another one is captured; pass a stream of your own");
+  }
+  check(result, "tell whether a stream is captured");
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

@@ -9,47 +9,24 @@
 #include <link.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 namespace chorus {
 namespace {
 
 /// How many shared objects this process has loaded so far.
-unsigned long long objects_loaded() noexcept {
-  unsigned long long loaded = 0;
+std::uint64_t objects_loaded() noexcept {
+  std::uint64_t loaded = 0;
   const auto read = [](dl_phdr_info* info, std::size_t /*bytes*/, void* into) {
-    *static_cast<unsigned long long*>(into) = info->dlpi_adds;
+    *static_cast<std::uint64_t*>(into) = info->dlpi_adds;
     return 1;  // the same with every object
   };
   dl_iterate_phdr(read, &loaded);
   return loaded;
 }
 
-/// Places of addresses that were asked for: to ask the driver takes longer than a short call.
-class KnownPlaces {
- public:
-  [[nodiscard]] bool has(const void* address, int place) const noexcept {
-    return known_[line_of(address)].load(std::memory_order_relaxed) == entry(address, place);
-  }
-  void add(const void* address, int place) noexcept {
-    known_[line_of(address)].store(entry(address, place), std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr unsigned line_bits = 6;
-
-  [[nodiscard]] static std::size_t line_of(const void* address) noexcept {
-    // Buffers of devices begin at multiples of 512 bytes or 2 MiB: by the golden ratio these are spread.
-    return (std::uint64_t{reinterpret_cast<std::uintptr_t>(address)} * 0x9E3779B97F4A7C15U) >> (64U - line_bits);
-  }
-  /// Of an address the kernel gives 56 bits at most.
-  [[nodiscard]] static std::uint64_t entry(const void* address, int place) noexcept {
-    return std::uint64_t{reinterpret_cast<std::uintptr_t>(address)} << 8U | static_cast<std::uint8_t>(place);
-  }
-
-  std::array<std::atomic<std::uint64_t>, std::size_t{1} << line_bits> known_{};
-};
+/// So many had been loaded when there was no driver that works: to search for one that is not there takes 100 us.
+std::atomic<std::uint64_t> objects_without_driver{0};
 
 }  // namespace
 
@@ -69,14 +46,19 @@ MemoryPlace place_of(const void* address) {
 
 void look_for_cuda() noexcept {
   if (process_uses_cuda.load(std::memory_order_relaxed)) return;
-  // To search for a driver that is not there takes 100 us.
-  static std::atomic<unsigned long long> looked_at{0};
-  const unsigned long long objects = objects_loaded();
-  if (looked_at.load(std::memory_order_relaxed) == objects) return;
+  const std::uint64_t objects = objects_loaded();
+  if (objects_without_driver.load(std::memory_order_relaxed) == objects) return;
   void* const loaded = dlopen(cuda_file(), RTLD_LAZY | RTLD_NOLOAD);
-  if (loaded == nullptr) return looked_at.store(objects, std::memory_order_relaxed);
+  if (loaded == nullptr) return objects_without_driver.store(objects, std::memory_order_relaxed);
   process_uses_cuda.store(true, std::memory_order_relaxed);
   dlclose(loaded);
+}
+
+bool look_at_new(const void* address) noexcept {
+  look_for_cuda();
+  if (process_uses_cuda.load(std::memory_order_relaxed)) return true;
+  addresses_on_host.add(address, 0);
+  return false;
 }
 
 int current_device() {
@@ -103,15 +85,15 @@ int device_of(const void* address, int expected) {
 }
 
 bool is_device_only(const void* address) noexcept try {
-  constexpr int host = 0;
-  static KnownPlaces known;
-  if (known.has(address, host)) return false;
+  if (is_known_on_host(address)) return false;
   if (!place_of(address).host) return true;
-  known.add(address, host);
+  addresses_on_host.add(address, 0);
   return false;
 } catch (const Error& error) {
-  // Where no driver works there is nothing of a device: not to be tried for each call.
-  if (error.code() != ErrorCode::transport) process_uses_cuda.store(false, std::memory_order_relaxed);
+  if (error.code() != ErrorCode::transport) {  // nothing is of a device: not to be tried for each call
+    objects_without_driver.store(objects_loaded(), std::memory_order_relaxed);
+    process_uses_cuda.store(false, std::memory_order_relaxed);
+  }
   return false;
 } catch (...) {
   return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "device/known_places.hpp"
+
 #include <atomic>
 #include <cstddef>
 
@@ -21,11 +23,20 @@ struct MemoryPlace {
 /// driver is not asked where it has told just that of the address before, which takes longer than many a call.
 [[nodiscard]] int device_of(const void* address, int expected);
 
-/// Whether this process has had to do with CUDA when a communicator was last set up, or chorus has loaded the driver:
-/// as long as it has not, no pointer can be one of a device.
+/// Whether this process had to do with CUDA when it was last looked, or chorus has loaded the driver: as long as it has
+/// not, no pointer can be one of a device.
 inline std::atomic<bool> process_uses_cuda{false};
 /// Looks whether the process has loaded the driver.
 void look_for_cuda() noexcept;
+
+inline KnownPlaces addresses_on_host;
+[[nodiscard]] inline bool is_known_on_host(const void* address) noexcept { return addresses_on_host.has(address, 0); }
+/// Looks whether the process has loaded the driver, for an address that is not known yet: false where it has not.
+[[nodiscard]] bool look_at_new(const void* address) noexcept;
+/// False where `address` is of the host, which takes no time in a process that has nothing to do with CUDA.
+[[nodiscard]] inline bool may_be_on_device(const void* address) noexcept {
+  return !is_known_on_host(address) && (process_uses_cuda.load(std::memory_order_relaxed) || look_at_new(address));
+}
 
 /// The device that the calling thread uses in CUDA; 0 where it has chosen none.
 [[nodiscard]] int current_device();

@@ -6,6 +6,7 @@
 #include "transport/native.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,10 +37,10 @@ class DeviceNative {
 
   /// True where the vendor can carry out `call`.
   [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
-  /// A call for a stream. Where it has a `limit` a thread of the process ends what is under way when it is not over so
-  /// long after it was put there, or was on its way there so long, or NCCL has failed: for those who wait for the
-  /// stream by themselves. The next call then throws Error{timeout} or Error{transport}, and so does one that was on
-  /// its way.
+  /// A call for a stream. For those who wait for the stream by themselves a thread of the process ends what is under
+  /// way where the vendor has failed, or where a call with a `limit` is not over so long after it was put there, or was
+  /// on its way there so long. The next call then throws Error{transport} or Error{timeout}, and so does one that was
+  /// on its way.
   struct Put {
     Call call;
     Native::Buffers buffers;
@@ -57,6 +58,8 @@ class DeviceNative {
   /// True where nobody is waited for. Throws Error{transport} where the vendor has failed, maybe in a call that is in
   /// its stream.
   [[nodiscard]] virtual bool is_ready() = 0;
+  /// That thread calls `look` now and then, too, until this ends: where it throws, so does the next call.
+  virtual void watch_others(std::function<void()> look) = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
   /// That of the ranks that give the same color, in the order of `key`; one that is never used where this rank gives no

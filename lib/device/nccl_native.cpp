@@ -14,12 +14,16 @@
 #include "transport/transport.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chorus/error.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,7 +51,7 @@ NcclThread::Work making(Make make) {
     const ncclResult_t result = make(&made);
     try {
       nccl().check(result, made);
-    } catch (const Error&) {
+    } catch (...) {
       if (made != nullptr) nccl().comm_abort(made);
       throw;
     }
@@ -80,6 +84,10 @@ class NcclNative final : public DeviceNative, private Watched {
   void begin(const Put& put) override;
   void queue(const Put& put) override;
   [[nodiscard]] bool is_ready() override;
+  void watch_others(std::function<void()> look) override {
+    const std::scoped_lock lock(mutex_);
+    look_at_others_ = std::move(look);
+  }
   void abandon() noexcept final {
     const std::scoped_lock lock(mutex_);
     abort();
@@ -90,18 +98,20 @@ class NcclNative final : public DeviceNative, private Watched {
   /// A call that the calling thread is inside NCCL with, where it may wait for room in the queues of a device that
   /// waits for other ranks.
   struct Inside {
-    const Put* put = nullptr;
+    Call call;
+    std::chrono::nanoseconds limit{};  ///< 0: none
     Clock::time_point since;
     std::optional<Clock::time_point> failing_since;  ///< there is something to abort the communicator for
   };
 
-  void begin_watch();
+  void begin_watch(const Put& put);
   void end_watch() noexcept;
   /// Waits until what is watched is over or has been aborted: NCCL waits for it where it destroys a communicator, and
   /// nobody would end that.
   void settle() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
+  void look_at_ranks(Clock::time_point now);
   /// True where the calling thread is not on its way between two calls of NCCL's, as far as time tells.
   [[nodiscard]] bool may_abort(Clock::time_point now) noexcept;
   void abort() noexcept;
@@ -125,12 +135,18 @@ class NcclNative final : public DeviceNative, private Watched {
   Clock::time_point split_at_;  // the last time, on a thread
   std::optional<NcclCalls> calls_;
   CallsInStreams in_streams_;
-  std::optional<Error> found_;  // by the watch, which has aborted the communicator
+  std::function<void()> look_at_others_;
+  Clock::time_point looked_at_others_;
+  std::exception_ptr found_;  // by the watch, which has aborted the communicator
+  int process_ = getpid();    // a child that it forks has neither the watch nor the communicator
 };
 
 NcclNative::~NcclNative() {
+  if (process_ != getpid()) return;
   if (is_watched_) {
     settle();
+    looked_at_others_ = {};
+    look(Clock::now());  // lest NCCL waits for a lost rank
     end_watch();
   }
   if (const LastContext current(context_); current) depth_.forget();
@@ -138,7 +154,7 @@ NcclNative::~NcclNative() {
 }
 
 void NcclNative::check_state() {
-  if (found_) throw Error(*found_);
+  if (found_) std::rethrow_exception(found_);
   ncclResult_t state = ncclSuccess;
   nccl_.check(nccl_.comm_get_async_error(comm_, &state), comm_);
   nccl_.check(state, comm_);
@@ -177,21 +193,23 @@ void NcclNative::abort() noexcept {
 /// Which may wait until nothing is under way on the device, also not what waits for the same lost rank in calls of
 /// another communicator: that is to be aborted, too, meanwhile.
 void NcclNative::abort_on_a_thread() noexcept {
-  const auto aborting = [&nccl = nccl_, comm = std::exchange(comm_, nullptr)] {
+  const auto abort = [&nccl = nccl_, comm = std::exchange(comm_, nullptr), context = context_] {
+    const LastContext current(context);
     nccl.comm_abort(comm);
-    return ncclComm_t{};
   };
   constexpr std::chrono::milliseconds as_a_rule{500};
   try {
-    const NcclThread thread(context_, aborting);
-    thread.wait_for(as_a_rule);
-  } catch (const Error&) {  // there is no thread
-    aborting();
+    std::packaged_task<void()> work(abort);
+    const std::future<void> over = work.get_future();
+    std::thread(std::move(work)).detach();
+    over.wait_for(as_a_rule);
+  } catch (const std::exception&) {  // there is no thread
+    abort();
   }
 }
 
-void NcclNative::begin_watch() {
-  if (is_watched_) return;
+void NcclNative::begin_watch(const Put& put) {
+  if (is_watched_ || (calls_->ranks() == 1 && put.limit.count() == 0)) return;
   Watch::of_this_process().add(*this);
   is_watched_ = true;
 }
@@ -216,11 +234,20 @@ void NcclNative::look(Clock::time_point now) noexcept {
   if (!lock || comm_ == nullptr) return;
   try {
     look_at_calls(now);
-  } catch (const Error& error) {
+    look_at_ranks(now);
+  } catch (...) {
     if (!may_abort(now)) return;
-    found_.emplace(error);
+    found_ = std::current_exception();
     abort();
   }
+}
+
+/// Not each time, as that asks the system for each rank.
+void NcclNative::look_at_ranks(Clock::time_point now) {
+  constexpr std::chrono::milliseconds interval{500};
+  if (!look_at_others_ || now - looked_at_others_ < interval) return;
+  looked_at_others_ = now;
+  look_at_others_();
 }
 
 bool NcclNative::may_abort(Clock::time_point now) noexcept {
@@ -232,11 +259,11 @@ bool NcclNative::may_abort(Clock::time_point now) noexcept {
 void NcclNative::look_at_calls(Clock::time_point now) {
   const CurrentContext current(context_);
   check_state();
-  if (inside_ && inside_->put->limit.count() > 0 && now - inside_->since >= inside_->put->limit) {
+  if (inside_ && inside_->limit.count() > 0 && now - inside_->since >= inside_->limit) {
     throw Error(ErrorCode::timeout,
                 fmt::format("ranks did not come to {} within {:.3g} s, and NCCL has been aborted; see that every rank "
                             "makes the same calls, or allow them more time",
-                            describe(inside_->put->call), std::chrono::duration<double>(inside_->put->limit).count()));
+                            describe(inside_->call), std::chrono::duration<double>(inside_->limit).count()));
   }
   const std::optional<CallsInStreams::Put> late = in_streams_.late(now);
   if (!late) return;
@@ -258,15 +285,15 @@ bool NcclNative::may_wait(const Put& put) const {
 
 void NcclNative::begin(const Put& put) {
   const std::scoped_lock lock(mutex_);
-  if (found_) throw Error(*found_);
-  if (put.limit.count() > 0) begin_watch();
+  if (found_) std::rethrow_exception(found_);
+  begin_watch(put);
   begun_ = put;
   thread_.emplace(context_, putting(*calls_, put));
 }
 
 void NcclNative::queue(const Put& put) {
   const CurrentContext current(context_);
-  if (put.limit.count() > 0) begin_watch();
+  begin_watch(put);
   const auto into_stream = [&] { calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream)); };
   if (!is_watched_) {
     into_stream();  // NCCL itself says in each call what has failed
@@ -274,19 +301,19 @@ void NcclNative::queue(const Put& put) {
   }
   {
     const std::scoped_lock lock(mutex_);
-    if (found_) throw Error(*found_);
-    inside_ = Inside{.put = &put, .since = Clock::now(), .failing_since = {}};
+    if (found_) std::rethrow_exception(found_);
+    inside_ = Inside{.call = put.call, .limit = put.limit, .since = Clock::now(), .failing_since = {}};
   }
-  std::optional<Error> failure;
+  std::exception_ptr failure;
   try {
     into_stream();
-  } catch (const Error& error) {
-    failure = error;
+  } catch (...) {
+    failure = std::current_exception();
   }
   const std::scoped_lock lock(mutex_);
   inside_.reset();
-  if (found_) throw Error(*found_);
-  if (failure) throw Error(*failure);
+  if (found_) std::rethrow_exception(found_);
+  if (failure) std::rethrow_exception(failure);
   note(put);
 }
 
@@ -308,6 +335,9 @@ std::unique_ptr<DeviceNative> NcclNative::split(std::optional<int> color, int ke
   return std::make_unique<NcclNative>(context_, making(make));
 }
 
+/// What helps where NCCL cannot begin.
+constexpr const char* without_nccl = "; with CHORUS_NCCL_LIBRARY=none calls go other ways";
+
 }  // namespace
 
 NcclHere nccl_here() try { return {.version = nccl().version, .missing = {}}; } catch (const Error& error) {
@@ -320,21 +350,23 @@ Task<std::unique_ptr<DeviceNative>> connect_nccl(Transport& transport, int devic
   if (transport.rank() == 0 && nccl().get_unique_id(&id) == ncclSuccess) text.assign(id.internal, sizeof id.internal);
   text = co_await spread_text(transport, std::move(text));
   if (text.size() != sizeof id.internal) {
-    throw Error(ErrorCode::transport, "NCCL gives rank 0 no address to meet at; NCCL_DEBUG=WARN makes it say why");
+    throw Error(ErrorCode::transport, std::string("NCCL gives rank 0 no address to meet at; NCCL_DEBUG=WARN makes it "
+                                                  "say why") +
+                                          without_nccl);
   }
   std::ranges::copy(text, id.internal);
   const auto make = [id, rank = transport.rank(), ranks = transport.size()](ncclComm_t* made) {
     ncclConfig_t config = waiting();
     return nccl().comm_init_rank_config(made, ranks, id, rank, &config);
   };
-  auto native = std::make_unique<NcclNative>(context_of(device), making(make));
   try {
+    auto native = std::make_unique<NcclNative>(context_of(device), making(make));
     co_await DeviceNative::Connected(*native);
+    co_return native;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::transport) throw;
-    throw Error(error.code(), error.message() + "; with CHORUS_NCCL_LIBRARY=none calls go other ways");
+    throw Error(error.code(), error.message() + without_nccl);
   }
-  co_return native;
 }
 
 }  // namespace chorus

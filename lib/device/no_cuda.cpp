@@ -23,6 +23,7 @@ VisibleGpus visible_gpus() { return {.gpus = {}, .reason = without_cuda, .expect
 MemoryPlace place_of(const void* /*address*/) { refuse(); }
 int device_of(const void* /*address*/, int /*expected*/) { refuse(); }
 void look_for_cuda() noexcept {}
+bool look_at_new(const void* /*address*/) noexcept { return false; }
 int current_device() { refuse(); }
 void copy_anywhere(void* /*out*/, const void* /*in*/, std::size_t /*bytes*/) { refuse(); }
 bool is_device_only(const void* /*address*/) noexcept { return false; }

@@ -173,16 +173,31 @@ void CommunicatorState::look_at_processes() const {
     const std::string death = peers_->death_of(rank);
     if (death.empty()) continue;
     look_at_what_was_told();
-    throw Error(
-        ErrorCode::peer_lost,
-        fmt::format("rank {} is lost: {}; see what it has printed last and, where it was killed, the system's log; "
-                    "the job has to be started again",
-                    rank, death));
+    throw lost(rank, death);
+  }
+}
+
+Error CommunicatorState::lost(int rank, const std::string& death) {
+  return {ErrorCode::peer_lost,
+          fmt::format("rank {} is lost: {}; see what it has printed last and, where it was killed, the system's log; "
+                      "the job has to be started again",
+                      rank, death)};
+}
+
+void CommunicatorState::look_on_a_thread() const {
+  look_at_failures_of_node();
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    const std::string death = peers_->death_of(rank);
+    if (!death.empty()) throw lost(rank, death);
   }
 }
 
 void CommunicatorState::look_at_what_was_told() const {
   look_at_failures();
+  look_at_failures_of_node();
+}
+
+void CommunicatorState::look_at_failures_of_node() const {
   const SharedGroup* const memory = transport_->node_memory();
   for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
     const auto failure = memory->failure_of(peer);

@@ -127,6 +127,11 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
                                  .windows = nullptr,  // NCCL does most of what they are for
                                  .pace = {},
                                  .note = "device memory: NCCL, split off another communicator"});
+  made->watch_device_calls();
+}
+
+void CommunicatorState::watch_device_calls() {
+  if (DeviceNative* const native = transport_->device_native()) native->watch_others([this] { look_on_a_thread(); });
 }
 
 Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> own) {
@@ -135,6 +140,7 @@ Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> o
   notes_.push_back(found.note);
   if (settings_.log && rank() == 0) fmt::print(stderr, "chorus: {}\n", found.note);
   transport_->set_devices(std::move(found));
+  watch_device_calls();
   choices = {};  // made without their pace
   tuning.reset();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/communicator_state.hpp"
 
-#include "device/device_memory.hpp"
+#include "device/find_devices.hpp"
 #include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +30,7 @@ CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::
 
 CommunicatorState::~CommunicatorState() {
   if (!broken() && process_ == getpid()) end_calls();
+  transport_->set_devices({});  // whose calls are watched with the help of the rest
 }
 
 Task<> CommunicatorState::set_up(bool at_once) {
@@ -43,7 +44,6 @@ Task<> CommunicatorState::set_up(bool at_once) {
   if (shared.memory) shared.memory->set_pace(shared.pace);
   transport_->compose(std::move(shared.nodes), std::move(shared.memory), shared.native);
   if (shared.asks_for_network && !transport_->nodes().empty()) co_await learn_network(shared.network, at_once);
-  look_for_cuda();
   ready_.store(true, std::memory_order_release);
   if (settings_.log && transport_->rank() == 0) {
     for (const std::string& note : notes_) fmt::print(stderr, "chorus: {}\n", note);

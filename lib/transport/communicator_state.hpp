@@ -295,6 +295,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void cancel_parked(const std::exception_ptr& error);
   /// Ends what is under way on the devices.
   void abandon_devices() noexcept;
+  /// Lets it hear meanwhile of the ranks that are lost or have given the communicator up.
+  void watch_device_calls();
   /// Makes the devices known to the communicator of the ranks that give the same color, where they are connected here.
   Task<> split_devices(CommunicatorState* made, std::optional<int> color, int key);
   /// Tells the other ranks that this one gives the communicator up.
@@ -312,9 +314,13 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void look_for_ended_ranks() const;
   void look_for_ended_ranks_elsewhere() const;
   void look_at_processes() const;
+  /// The same of what may be looked at while another thread is in a call: the processes, and the failures of this node.
+  void look_on_a_thread() const;
+  [[nodiscard]] static Error lost(int rank, const std::string& death);
   /// For when a rank is lost: throws what it or another has told, maybe in a later call than this one, as it may have
   /// ended because of that.
   void look_at_what_was_told() const;
+  void look_at_failures_of_node() const;
   void warn_of_stall(const Wait& wait) const;
   [[nodiscard]] Error mismatch(const Call& call) const;
   /// The call with that number of each rank of the node, none where it has not made it or made it long ago.

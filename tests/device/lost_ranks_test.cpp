@@ -5,6 +5,7 @@
 #include "device/double/double.hpp"
 #include "device/nccl.hpp"
 #include "device/nccl_calls.hpp"
+#include "device/nccl_thread.hpp"
 #include "transport/threads.hpp"
 #include "worlds/outcome.hpp"
 
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -153,6 +155,20 @@ TEST(CallsThatConnectRanks, EndWhereNcclFails) {
   });
 }
 
+TEST(CallsThatConnectRanks, SayHowToDoWithoutNccl) {
+  on_device_ranks(1, Devices::own, [](const Communicator& comm) {
+    inject({.function = "ncclCommInitRankConfig", .result = ncclSystemError});
+    expect_error(Vector().outcome(comm, ReduceOp::sum), ErrorCode::transport,
+                 {"allreduce", "NCCL_DEBUG", "with CHORUS_NCCL_LIBRARY=none calls go other ways"});
+  });
+}
+
+TEST(CallsThatConnectRanks, EndWhereTheirThreadHasNoMemory) {
+  NcclThread thread(nullptr, []() -> ncclComm_t { throw std::bad_alloc(); });
+  EXPECT_TRUE(thread.wait_for(60s));
+  expect_error(outcome_of([&] { static_cast<void>(thread.take()); }), ErrorCode::transport, {"bad_alloc"});
+}
+
 TEST(CallsInsideNccl, EndWhereNcclFails) {
   std::barrier<> both(2);
   on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
@@ -198,6 +214,21 @@ TEST(CallsInsideNccl, OpenNoGroupInWhatHasBeenAborted) {
   EXPECT_THROW(nccl_calls.put(call, in_place, nullptr, vector.stream.native()), Error);
   EXPECT_TRUE(calls("ncclGroupStart").empty());
   EXPECT_EQ(nccl().comm_abort(comm), ncclSuccess);
+}
+
+TEST(CallsInsideNccl, EndWhereARankIsLost) {
+  ThreadWorld world({.ranks = 2});
+  const auto make = [&world] { return std::vector{world.communicator(0), world.communicator(1)}; };
+  std::barrier<> both(2);
+  on_device_ranks(make, Devices::own, [&](const Communicator& comm) {
+    const Vector vector;
+    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
+    both.arrive_and_wait();
+    if (comm.rank() == 1) return world.lose(1, "killed by signal 9");
+    set_stalls(true);
+    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::peer_lost, {"rank 1 is lost: killed by signal 9"});
+    vector.stream.wait();
+  });
 }
 
 /// The operation that NCCL made for it ends with NCCL's communicator, and is not given back to it.
@@ -262,6 +293,54 @@ TEST(CallsInStreams, OfARankThatHasEndedAreNotWaitedFor) {
     if (comm.rank() == 1) return other.reset();
     expect_error(vector.outcome(*other, ReduceOp::sum), ErrorCode::mismatch, {"rank 1", "has ended with it"});
     vector.stream.wait();
+  });
+}
+
+/// Whoever waits by the stream alone, and has set no limit.
+TEST(CallsInStreams, EndWhereARankIsLost) {
+  ThreadWorld world({.ranks = 2});
+  const auto make = [&world] { return std::vector{world.communicator(0), world.communicator(1)}; };
+  std::barrier<> both(2);
+  on_device_ranks(make, Devices::own, [&](const Communicator& comm) {
+    const Vector vector;
+    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
+    both.arrive_and_wait();
+    if (comm.rank() == 1) return world.lose(1, "killed by signal 9");
+    vector.reduce(comm, ReduceOp::sum);
+    vector.stream.wait();  // hangs where nobody aborts it
+    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::peer_lost, {"rank 1 is lost: killed by signal 9"});
+  });
+}
+
+TEST(CallsInStreams, EndWhereTheCommunicatorIsRevoked) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) return comm.revoke("rank 1 has found a mistake");
+    vector.reduce(comm, ReduceOp::sum);
+    vector.stream.wait();
+    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::revoked, {"rank 1 has found a mistake"});
+  });
+}
+
+TEST(CallsInStreams, EndWhereNcclFails) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) return;
+    vector.reduce(comm, ReduceOp::sum);
+    set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+    vector.stream.wait();
+    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::transport, {"NCCL", "remote"});
+  });
+}
+
+TEST(CallsInStreams, AreAbortedWhereTheDriverGivesNoContextToIt) {
+  std::barrier<> both(2);
+  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) return both.arrive_and_wait();
+    vector.reduce(comm, ReduceOp::sum);
+    inject({.function = "cuCtxPushCurrent", .result = CUDA_ERROR_OUT_OF_MEMORY, .times = 1000});
+    comm.revoke("rank 0 has found a mistake");
+    vector.stream.wait();
+    clear();  // for the rest
+    both.arrive_and_wait();
   });
 }
 
