@@ -35,8 +35,8 @@ class CHORUS_API Communicator {
   /// The number of ranks.
   [[nodiscard]] int size() const noexcept;
 
-  // New communicators of the ranks of this one, which outlive it if they like. Every rank of this one calls; each
-  // throws what a collective throws.
+  // New communicators of the ranks of this one, which outlive it if they like. What rank 0 of this one has read of the
+  // environment holds for them, too. Every rank of this one calls; each throws what a collective throws.
 
   /// Of the ranks that give the same `color`, in the order of `key`, and of their ranks here where keys are equal. None
   /// for a rank that gives no color.

@@ -60,8 +60,8 @@ class CHORUS_API CurrentGpu {
 /// step from the same part of a NUMA domain over the domain and the package to the machine, by where a rank is bound;
 /// then as evenly spread as can be. Among equals, lower ranks get GPUs with lower numbers: ranks that are not bound are
 /// spread in their order. GPUs are told apart by their UUIDs, so that ranks may see different ones, as Slurm's
-/// --gpus-per-task has it; an instance of MIG counts as a GPU. With CHORUS_GPUS=0,0,1,1 in rank 0's environment the
-/// first two ranks on each machine take the GPU that CUDA calls 0 in their processes, the next two that called 1.
+/// --gpus-per-task has it; an instance of MIG counts as a GPU. With CHORUS_GPUS=0,0,1,1 the first two ranks
+/// on each machine take the GPU that CUDA calls 0 in their processes, the next two that called 1.
 ///
 /// Order    every rank calls, as a collective; blocks until all have. Once, before the first use of a GPU, and after
 ///          threads that are ranks are bound. It loads CUDA's driver, and neither makes a context nor sets the device.

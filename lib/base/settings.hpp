@@ -20,7 +20,8 @@ enum class SharedMemory : std::uint8_t { automatic, memfd, named, off };
 /// Of the environment, which names its algorithm: CHORUS_ALLREDUCE and its like.
 [[nodiscard]] std::string variable_of(Collective collective);
 
-/// What the environment asks for. Rank 0 of a communicator reads it, so that all ranks have the same.
+/// What the environment asks for. Rank 0 reads it where a communicator is made of one of MPI, so that all ranks have
+/// the same; one that is made of another has that one's.
 struct Settings {
   std::array<std::string, collective_count> algorithm;  ///< CHORUS_ALLREDUCE=ring; empty: the chooser decides
   std::chrono::nanoseconds timeout{};                   ///< CHORUS_TIMEOUT, seconds; zero: none

@@ -78,6 +78,8 @@ Task<> CommunicatorState::split_into(std::shared_ptr<CommunicatorState>& made, C
   const std::vector<int> ranks = members_with(wishes, static_cast<std::size_t>(rank()));
   Subset members(*transport_, ranks, Channel::splitting);
   made = co_await peers_->make(members, ranks);
+  made->settings_ = settings_;
+  made->agreed_ = true;
   co_await split_devices(made.get(), ranks.front(), members.rank());
 }
 

@@ -35,9 +35,12 @@ CommunicatorState::~CommunicatorState() {
 
 Task<> CommunicatorState::set_up(bool at_once) {
   if (ready()) co_return;  // a request that was parked meanwhile has done it
-  settings_ = peers_->own_settings();
-  Peers::Shared shared = co_await peers_->set_up(*transport_, *this);
-  settings_ = std::move(shared.settings);
+  if (!agreed_) {
+    settings_ = peers_->own_settings();
+    settings_ = co_await peers_->agree_on_settings(*transport_);
+    agreed_ = true;
+  }
+  Peers::Shared shared = co_await peers_->set_up(*transport_, *this, settings_);
   notes_ = std::move(shared.notes);
   pace_ = shared.pace;
   crowded_ = shared.crowded;

@@ -56,7 +56,6 @@ class Peers {
     NetworkPace network;             ///< of the most nodes and ranks that one of them remembers; the same on every rank
     bool asks_for_network = false;   ///< calls are chosen by it
     bool crowded = false;            ///< a machine has more ranks than cores; the same on every rank
-    Settings settings;               ///< those of rank 0
     std::vector<std::string> notes;  ///< what was decided and why, for the log
   };
   /// A rank that has given the communicator up, and why.
@@ -70,11 +69,13 @@ class Peers {
   Peers& operator=(const Peers&) = delete;
   virtual ~Peers() = default;
 
-  /// The settings of this process, wanting those of rank 0: what it waits by while it finds out what the ranks share.
+  /// The settings of this process: what it waits by while the ranks agree.
   [[nodiscard]] virtual Settings own_settings() const = 0;
-  /// Finds out what the ranks share: the first operation on every communicator, run by every rank. The memory it
-  /// makes asks `waiter`, whose policy it has set. Throws Refusal where the settings of rank 0 are wrong.
-  virtual Task<Shared> set_up(Transport& transport, Waiter& waiter) = 0;
+  /// The settings of rank 0, on every rank; run by each of them. Throws Refusal where they are wrong.
+  virtual Task<Settings> agree_on_settings(Transport& transport) = 0;
+  /// Finds out what the ranks share, run by every rank with the same settings. The memory it makes asks `waiter`,
+  /// whose policy it has set.
+  virtual Task<Shared> set_up(Transport& transport, Waiter& waiter, const Settings& settings) = 0;
   /// How the process of `rank` ended; empty while it lives, or where that cannot be known.
   [[nodiscard]] virtual std::string death_of(int rank) = 0;
   /// Asks the ranks that do not share memory with this one whether they wait, too: they answer in told().
@@ -156,8 +157,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// this rank's is `own`.
   Task<> find_devices(Call call, std::unique_ptr<Accelerator> own);
 
-  /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks; null
-  /// where this rank gives none. Run by every rank, with the same `call`.
+  /// The new communicator of the ranks that give the same `color`, in the order of `key` and then of their ranks, with
+  /// the settings of this one; null where this rank gives none. Run by every rank, with the same `call`.
   struct Place {
     std::optional<int> color;
     int key = 0;
@@ -340,6 +341,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   int process_;  // whose rank it is; a child that it forks is none
   std::shared_ptr<Entrance> entrance_;
   Settings settings_;
+  bool agreed_ = false;  // the settings are those of every rank
   Pace pace_;
   NetworkPace network_;
   bool crowded_ = false;

@@ -135,10 +135,9 @@ Task<Settings> MpiPeers::agree_on_settings(Transport& transport) {
   co_return Settings::from_json(text);
 }
 
-Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter) {
+Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waiter, const Settings& settings) {
   Shared shared;
-  shared.settings = co_await agree_on_settings(transport);
-  memory_ = co_await share_memory(transport, shared.settings, records_, shared.notes);
+  memory_ = co_await share_memory(transport, settings, records_, shared.notes);
   if (is_first_of_all(transport)) {
     shared.notes.insert(shared.notes.begin(), launch_line(detail::Launch::of_this_process(), records_));
   }
@@ -146,8 +145,8 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.crowded = is_crowded();
   if (waiter.policy().oversubscribed()) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");
   shared.nodes = memory_.nodes;
-  shared.memory = make_group(shared.settings, waiter);
-  if (const std::string note = note_of_shape(shared.settings, shared.memory.get()); !note.empty()) {
+  shared.memory = make_group(settings, waiter);
+  if (const std::string note = note_of_shape(settings, shared.memory.get()); !note.empty()) {
     shared.notes.push_back(note);
   }
   shared.native = native();
@@ -155,16 +154,15 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records_));
   shared.pace.nodes_of_machine = nodes_of_machine();
   const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
-  limit_ = spans_nodes ? shared.settings.timeout : 0ns;
+  limit_ = spans_nodes ? settings.timeout : 0ns;
   transport_.watch(limit_);
   if (native_) native_->watch(limit_);
-  shared.asks_for_network = spans_nodes && !shared.settings.tuning.gives_network(shared.crowded);
+  shared.asks_for_network = spans_nodes && !settings.tuning.gives_network(shared.crowded);
   const auto extent = [](const PeerRecord& record) { return record.network.nodes * record.network.senders; };
   shared.network = std::ranges::max_element(records_, {}, extent)->network;
-  shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
-                            : shared.settings.single_copy
-                                ? "no single copy: the system lets no rank read another's memory"
-                                : "no single copy: CHORUS_SINGLE_COPY=0");
+  shared.notes.emplace_back(memory_.single_copy    ? "long blocks of a node by a single copy"
+                            : settings.single_copy ? "no single copy: the system lets no rank read another's memory"
+                                                   : "no single copy: CHORUS_SINGLE_COPY=0");
   const Pace& pace = shared.pace;
   if (shared.crowded && pace.measured(true)) {
     shared.notes.push_back(

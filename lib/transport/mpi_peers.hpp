@@ -24,7 +24,8 @@ class MpiPeers : public detail::Peers {
   ~MpiPeers() override;
 
   [[nodiscard]] Settings own_settings() const override;
-  Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
+  Task<Settings> agree_on_settings(Transport& transport) override;
+  Task<Shared> set_up(Transport& transport, Waiter& waiter, const Settings& settings) override;
   [[nodiscard]] std::string death_of(int rank) override;
   [[nodiscard]] int world_rank(int rank) const override;
   [[nodiscard]] std::string describe(int rank) const override;
@@ -40,8 +41,6 @@ class MpiPeers : public detail::Peers {
   Task<Native*> find_native(Transport& transport) override;
 
  protected:
-  /// Those of rank 0, on every rank. Throws Refusal where they are wrong.
-  [[nodiscard]] static Task<Settings> agree_on_settings(Transport& transport);
   /// MPI's own collectives over these ranks; null where MPI has no communicator of them.
   [[nodiscard]] Native* native() noexcept { return native_ ? &*native_ : nullptr; }
 

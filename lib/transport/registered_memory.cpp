@@ -64,7 +64,7 @@ bool system_counts_strictly() {
   return strictly;
 }
 
-/// What communicators make of it is for their rank 0 to say; here the process's own environment counts.
+/// What communicators make of it is for a rank 0 to say; here the process's own environment counts.
 bool is_wanted() {
   static const bool wanted = [] {
     try {

@@ -29,16 +29,15 @@ std::vector<int> number_nodes(const std::vector<std::uint64_t>& hosts, int node_
 
 }  // namespace
 
-Task<detail::Peers::Shared> SmpiPeers::set_up(Transport& transport, Waiter& waiter) {
+Task<detail::Peers::Shared> SmpiPeers::set_up(Transport& transport, Waiter& waiter, const Settings& settings) {
   waiter.set_policy({.spins = 0, .yields = 0});
   Shared shared;
-  shared.settings = co_await agree_on_settings(transport);
   std::vector<std::uint64_t> hosts(static_cast<std::size_t>(transport.size()));
   hosts[static_cast<std::size_t>(transport.rank())] =
       reinterpret_cast<std::uintptr_t>(simgrid::s4u::Host::current());  // all ranks are in one process
   const Bytes table = std::as_writable_bytes(std::span(hosts));
   co_await gather_records(transport, table);
-  shared.nodes = number_nodes(hosts, shared.settings.node_ranks);
+  shared.nodes = number_nodes(hosts, settings.node_ranks);
   shared.native = native();
   shared.notes.emplace_back("the ranks are simulated: messages only");
   co_return shared;

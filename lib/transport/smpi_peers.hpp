@@ -18,7 +18,7 @@ class SmpiPeers final : public MpiPeers {
  public:
   SmpiPeers(SmpiTransport& transport, MPI_Comm comm) : MpiPeers(transport, comm), messages_(transport.messages()) {}
 
-  Task<Shared> set_up(Transport& transport, Waiter& waiter) override;
+  Task<Shared> set_up(Transport& transport, Waiter& waiter, const Settings& settings) override;
   bool pass_time(Until until) override;
   // What goes wrong ends the simulation, which tells who waits for what.
   [[nodiscard]] std::string death_of(int /*rank*/) override { return {}; }

@@ -121,7 +121,9 @@ class ThreadPeers final : public detail::Peers {
 
   [[nodiscard]] Settings own_settings() const override { return world_->settings; }
 
-  Task<Shared> set_up(Transport& transport, Waiter& waiter) override {
+  Task<Settings> agree_on_settings(Transport& /*transport*/) override { co_return world_->settings; }
+
+  Task<Shared> set_up(Transport& transport, Waiter& waiter, const Settings& /*settings*/) override {
     std::vector<ThreadRecord> records(static_cast<std::size_t>(transport.size()));
     records[static_cast<std::size_t>(rank_)] = {current_binding(this_machine()), remembered_paces()};
     const Bytes table = std::as_writable_bytes(std::span(records));
@@ -132,7 +134,6 @@ class ThreadPeers final : public detail::Peers {
     shared.crowded = waiter.policy().oversubscribed();
     shared.nodes = world_->nodes;
     shared.memory = world_->shared_group(rank_, waiter, bindings_of(records, shared.nodes));
-    shared.settings = world_->settings;
     shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records));
     shared.notes = {
         fmt::format("the {} ranks are threads of one process, which may use {} cores", transport.size(), cores)};

@@ -9,8 +9,12 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <set>
@@ -84,6 +88,32 @@ TEST_F(Split, OfASplitWorksAndOutlivesIt) {
     if (rank % 4 == job_rank() % 4) expected.push_back(rank);
   }
   EXPECT_EQ(members_of(*quarter), expected);
+}
+
+TEST_F(Split, HasTheSettingsOfTheOneItIsMadeOf) {
+  const bool is_first = job_rank() == 0;
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("chorus_split_{}", getpid());
+  if (is_first) std::ofstream(path) << "{\"schema\": 1}";
+  const ScopedVariable file("CHORUS_TUNING_FILE", path.string());  // a file that rank 0 alone has
+  const ScopedVariable timeout("CHORUS_TIMEOUT", is_first ? "77" : "soon");
+  barrier(all_);
+  std::filesystem::remove(path);
+  const std::string agreed = all_.state().settings().to_json();
+  EXPECT_EQ(all_.state().settings().timeout, std::chrono::seconds(77));
+  EXPECT_EQ(all_.state().settings().tuning.text, "{\"schema\": 1}");
+  std::vector<Communicator> made = {all_.dup(), all_.node(), *all_.split(0, -job_rank())};
+  if (const auto leaders = all_.leaders()) made.push_back(*leaders);
+  if (const auto others = all_.split(is_first ? std::nullopt : std::optional(0))) {
+    made.push_back(others->dup());
+    made.push_back(*others);
+  }
+  for (const Communicator& comm : made) {
+    barrier(comm);
+    EXPECT_EQ(comm.state().settings().to_json(), agreed);
+  }
+  const OwnedComm reversed(0, -job_rank());
+  expect_error(outcome_of([&] { barrier(from_mpi(reversed.get())); }), ErrorCode::invalid_environment,
+               {"CHORUS_TIMEOUT=soon"});
 }
 
 TEST_F(Split, ADuplicateHasItsOwnOrderOfCalls) {

@@ -8,7 +8,7 @@
 
 namespace chorus {
 
-/// A communicator over the ranks of `comm`, in its order. Called by all of them.
+/// A communicator over the ranks of `comm`, in its order. Called by all of them; the environment of its rank 0 counts.
 ///
 /// Memory   `comm` is kept, not duplicated: free it after the chorus communicator. It may be used for other things
 ///          meanwhile; where MPI's own collective is chosen chorus calls it on `comm`, in the order of the calls.

@@ -2,6 +2,7 @@
 // Workers that do not make the same calls of a strategy: all are told at once, by the names of those calls.
 #include "multi_worker/multi_worker.hpp"
 
+#include <chorus/interop/mpi.hpp>
 #include <chorus/strategies/checkpoint_manager.hpp>
 #include <chorus/strategies/overlapped_all_reduce.hpp>
 #include <chorus/strategies/tensor.hpp>
@@ -274,7 +275,7 @@ class Stragglers : public testing::TestWithParam<const char*> {};
 TEST_P(Stragglers, AFailureIsToldInItsOwnCallHoweverFarAheadTheFirstWorkerIs) {
   if (job_size() == 1) GTEST_SKIP() << "needs two workers";
   const ScopedVariable memory("CHORUS_SHARED_MEMORY", GetParam());
-  MultiWorkerMirroredStrategy several(Communicator::world(), {.devices = some_devices(1)});
+  MultiWorkerMirroredStrategy several(from_mpi(MPI_COMM_WORLD), {.devices = some_devices(1)});
   const PerReplica<float> of_two({1, 0, 2}, {0, 0});
   const auto of_one = per_replica(several, std::vector{0.0F});
   for (int round = 0; round < 3 * job_size(); ++round) {

@@ -6,6 +6,7 @@
 
 #include <chorus/allgather.hpp>
 #include <chorus/barrier.hpp>
+#include <chorus/interop/mpi.hpp>
 #include <chorus/strategies/checkpoint_manager.hpp>
 #include <chorus/strategies/metrics.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
@@ -246,7 +247,7 @@ TEST(MultiWorkerCheckpoint, WorkersWaitForTheFilesLongerThanForMessages) {
   if (job_size() != 2) GTEST_SKIP() << "takes 3 seconds: once is enough";
   const ScopedVariable timeout("CHORUS_TIMEOUT", "2");
   const SharedFolder folder;
-  MultiWorkerMirroredStrategy strategy = workers(Communicator::world(), 1);
+  MultiWorkerMirroredStrategy strategy = workers(from_mpi(MPI_COMM_WORLD), 1);
   const auto scope = strategy.scope();
   const Variable<int> v(1, {.name = "v"});
   std::thread slow_disk;

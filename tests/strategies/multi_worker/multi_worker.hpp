@@ -4,6 +4,7 @@
 #include "core/replicas.hpp"
 #include "mpi/job.hpp"
 
+#include <chorus/interop/mpi.hpp>
 #include <chorus/strategies/multi_worker_mirrored_strategy.hpp>
 
 #include <exception>
@@ -34,11 +35,12 @@ inline void expect_works(MultiWorkerMirroredStrategy& several) {
 /// Tests on every rank of a job, with several numbers of replicas on each.
 class MultiWorker : public testing::TestWithParam<int> {
  protected:
+  /// By the variables of the environment as they are now.
   [[nodiscard]] static MultiWorkerMirroredStrategy strategy(const CommunicationOptions& options = {}) {
     MultiWorkerMirroredStrategy::Setup setup;
     setup.devices = some_devices(GetParam());
     setup.communication_options = options;
-    return {Communicator::world(), std::move(setup)};
+    return {from_mpi(MPI_COMM_WORLD), std::move(setup)};
   }
   [[nodiscard]] static int replicas() { return GetParam() * job_size(); }
   /// 0 + 1 + ... of all replicas.
