@@ -104,7 +104,7 @@ class NcclNative final : public DeviceNative, private Watched {
     std::optional<Clock::time_point> failing_since;  ///< there is something to abort the communicator for
   };
 
-  void begin_watch(const Put& put);
+  void begin_watch();
   void end_watch() noexcept;
   /// Waits until what is watched is over or has been aborted: NCCL waits for it where it destroys a communicator, and
   /// nobody would end that.
@@ -176,6 +176,7 @@ bool NcclNative::is_ready() {
       if (made == nullptr) return true;  // split off without this rank
       comm_ = made;
       calls_.emplace(made, is_aborted_);
+      begin_watch();
     }
   }
   check_state();
@@ -208,8 +209,8 @@ void NcclNative::abort_on_a_thread() noexcept {
   }
 }
 
-void NcclNative::begin_watch(const Put& put) {
-  if (is_watched_ || (calls_->ranks() == 1 && put.limit.count() == 0)) return;
+void NcclNative::begin_watch() {
+  if (calls_->ranks() == 1) return;  // which waits for nobody
   Watch::of_this_process().add(*this);
   is_watched_ = true;
 }
@@ -286,14 +287,12 @@ bool NcclNative::may_wait(const Put& put) const {
 void NcclNative::begin(const Put& put) {
   const std::scoped_lock lock(mutex_);
   if (found_) std::rethrow_exception(found_);
-  begin_watch(put);
   begun_ = put;
   thread_.emplace(context_, putting(*calls_, put));
 }
 
 void NcclNative::queue(const Put& put) {
   const CurrentContext current(context_);
-  begin_watch(put);
   const auto into_stream = [&] { calls_->put(put.call, put.buffers, put.factor, stream_of(put.stream)); };
   if (!is_watched_) {
     into_stream();  // NCCL itself says in each call what has failed
@@ -319,7 +318,7 @@ void NcclNative::queue(const Put& put) {
 
 void NcclNative::note(const Put& put) {
   depth_.add(stream_of(put.stream));
-  if (put.limit.count() == 0) return;
+  if (!is_watched_ || put.limit.count() == 0) return;
   in_streams_.add({put.call, Clock::now(), put.limit, stream_of(put.stream)});
 }
 
