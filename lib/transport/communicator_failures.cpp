@@ -185,6 +185,7 @@ Error CommunicatorState::lost(int rank, const std::string& death) {
 }
 
 void CommunicatorState::look_on_a_thread() const {
+  if (!ready()) return;  // of one that was split off, which is being set up
   look_at_failures_of_node();
   for (int rank = 0; rank < transport_->size(); ++rank) {
     const std::string death = peers_->death_of(rank);

@@ -36,9 +36,19 @@ Status status_of(std::int32_t pid) {
   return status;
 }
 
+std::string this_boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  std::getline(file, boot_id);
+  return boot_id;
+}
+
 std::uint64_t this_pid_space() {
-  struct stat status {};
-  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  static const std::uint64_t here = [] {
+    struct stat status {};
+    return pid_space_of(this_boot_id(), stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0);
+  }();
+  return here;
 }
 
 }  // namespace
@@ -46,8 +56,7 @@ std::uint64_t this_pid_space() {
 ProcessId this_process() { return {getpid(), status_of(getpid()).start_ticks, this_pid_space()}; }
 
 char state_of(const ProcessId& process) {
-  static const std::uint64_t here = this_pid_space();
-  if (process.pid_space != here || here == 0) return '?';
+  if (process.pid_space != this_pid_space() || process.pid_space == 0) return '?';
   const Status status = status_of(process.pid);
   // Also of a process that lives there may be no file to be read, or no descriptor left to read it by.
   if (status.start_ticks == 0) return kill(process.pid, 0) != 0 && errno == ESRCH ? 'X' : '?';
@@ -55,11 +64,10 @@ char state_of(const ProcessId& process) {
   return status.start_ticks == process.start_ticks ? status.state : 'X';
 }
 
-std::uint64_t this_kernel() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot_id;
-  std::getline(file, boot_id);
-  return std::hash<std::string>()(boot_id);
+std::uint64_t pid_space_of(const std::string& boot_id, std::uint64_t inode) {
+  return boot_id.empty() || inode == 0 ? 0 : std::hash<std::string>()(fmt::format("{} {}", boot_id, inode));
 }
+
+std::uint64_t this_kernel() { return std::hash<std::string>()(this_boot_id()); }
 
 }  // namespace chorus

@@ -43,8 +43,9 @@ void allreduces(const Communicator& comm, std::size_t bytes, const CollectiveOpt
   allreduce(comm, data, Op, options);
 }
 
+/// By one that is never chosen here, as recursive_doubling is as fast.
 void allreduces_another_way(const Communicator& comm, std::size_t bytes, const CollectiveOptions& /*options*/) {
-  allreduces<float>(comm, bytes, {.algorithm = "recursive_doubling"});
+  allreduces<float>(comm, bytes, {.algorithm = "swing_whole"});
 }
 
 void allreduces_reproducibly(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
@@ -112,8 +113,7 @@ constexpr Disagreement disagreements[] = {
     {"type", allreduces<float>, allreduces<std::int32_t>, "float32 by sum", "int32 by sum"},
     {"operation", allreduces<float>, allreduces<float, ReduceOp::max>, "float32 by sum", "float32 by max"},
     {"repeatability", allreduces<float>, allreduces_reproducibly, "float32 by sum", "float32 by sum, reproducible"},
-    {"algorithm", allreduces<float>, allreduces_another_way, "float32 by sum (algorithm ",
-     "(algorithm recursive_doubling)"},
+    {"algorithm", allreduces<float>, allreduces_another_way, "float32 by sum (algorithm ", "(algorithm swing_whole)"},
     {"collective", allreduces<float>, waits, "allreduce of", "barrier"},
     {"nonblocking", allreduces<float>, starts_and_waits, "float32 by sum", "float64 by sum"},
     {"purpose", allreduces_for<3>, allreduces_for<4>, "task 3: allreduce of", "task 4: allreduce of"},

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
 
 namespace chorus::test {
 namespace {
@@ -42,6 +47,22 @@ TEST(Process, HasEndedWhereALaterOneHasItsNumber) {
   ProcessId earlier = this_process();
   --earlier.start_ticks;
   EXPECT_EQ(state_of(earlier), 'X');
+}
+
+TEST(Process, IsNotTakenForDeadWhereItIsOnAnotherMachine) {
+  ProcessId elsewhere = ended_process();
+  const auto first_space = std::uint64_t{0xEFFFFFFC};  // of every machine
+  elsewhere.pid_space = pid_space_of("another", first_space);
+  EXPECT_EQ(state_of(elsewhere), '?');
+  EXPECT_NE(pid_space_of("another", first_space), pid_space_of("one", first_space));
+  EXPECT_NE(pid_space_of("one", first_space), pid_space_of("one", first_space + 1));
+  EXPECT_EQ(pid_space_of("", first_space), 0U);
+  struct stat status {};
+  ASSERT_EQ(stat("/proc/self/ns/pid", &status), 0);
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot_id;
+  std::getline(file, boot_id);
+  EXPECT_EQ(this_process().pid_space, pid_space_of(boot_id, status.st_ino));
 }
 
 TEST(Process, IsNotTakenForDeadWhereItCannotBeSeen) {
