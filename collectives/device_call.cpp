@@ -30,7 +30,7 @@ void* const per_thread_stream = reinterpret_cast<void*>(std::uintptr_t{2});
   throw Refusal(ErrorCode::not_supported, fmt::format("argument stream is captured for a graph; {}", remedy));
 }
 
-/// Goes on when a stream is done; hears of the vendor's failures meanwhile.
+/// Goes on when a stream is done; hears of the vendor's failures meanwhile, by which it may be done, too.
 class StreamDone final : public PolledEvent {
  public:
   StreamDone(Transport& transport, void* stream, Where where = Where::here()) noexcept
@@ -40,8 +40,8 @@ class StreamDone final : public PolledEvent {
  private:
   bool ready() override {
     DeviceNative* const native = transport_.device_native();
-    if (native != nullptr && !native->is_ready()) return false;
-    return transport_.accelerator()->is_done(stream_);
+    const bool done = transport_.accelerator()->is_done(stream_);
+    return (native == nullptr || native->is_ready()) && done;
   }
 
   Transport& transport_;

@@ -3,8 +3,6 @@
 
 #include "device/cuda.hpp"
 
-#include <algorithm>
-
 namespace chorus {
 
 void CallsInStreams::forget() noexcept {
@@ -35,11 +33,6 @@ void CallsInStreams::forget_oldest() {
     free_.push_back(entries_.front().over);
     entries_.pop_front();
   }
-}
-
-bool CallsInStreams::are_over() {
-  forget_oldest();
-  return std::ranges::all_of(entries_, is_over);
 }
 
 std::optional<CallsInStreams::Put> CallsInStreams::late(Clock::time_point now) {

@@ -32,8 +32,6 @@ class CallsInStreams {
   };
   /// It is there, and nothing after it. Does nothing where the stream is captured.
   void add(const Put& put);
-  /// True where none is under way.
-  [[nodiscard]] bool are_over();
   /// The oldest of those that are not over and have been there for their limits by `now`.
   [[nodiscard]] std::optional<Put> late(Clock::time_point now);
 

@@ -105,10 +105,9 @@ class NcclNative final : public DeviceNative, private Watched {
   };
 
   void begin_watch();
+  /// Waits for what is under way, which the watch ends where a rank is lost: NCCL waits for it where it destroys a
+  /// communicator, and nobody would end that.
   void end_watch() noexcept;
-  /// Waits until what is watched is over or has been aborted: NCCL waits for it where it destroys a communicator, and
-  /// nobody would end that.
-  void settle() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
   void look_at_ranks(Clock::time_point now);
@@ -143,13 +142,11 @@ class NcclNative final : public DeviceNative, private Watched {
 
 NcclNative::~NcclNative() {
   if (process_ != getpid()) return;
-  if (is_watched_) {
-    settle();
-    looked_at_others_ = {};
-    look(Clock::now());  // lest NCCL waits for a lost rank
-    end_watch();
+  if (is_watched_) end_watch();
+  if (const LastContext current(context_); current) {
+    in_streams_.forget();
+    depth_.forget();
   }
-  if (const LastContext current(context_); current) depth_.forget();
   if (comm_ != nullptr) nccl_.comm_destroy(comm_);
 }
 
@@ -216,23 +213,17 @@ void NcclNative::begin_watch() {
 }
 
 void NcclNative::end_watch() noexcept {
+  if (const LastContext current(context_); current) cuda().ctx_synchronize();
   Watch::of_this_process().remove(*this);
-  if (const LastContext current(context_); current) in_streams_.forget();
-}
-
-void NcclNative::settle() noexcept {
-  const LastContext current(context_);
-  if (!current) return;
-  const auto is_over = [&] {
-    const std::scoped_lock lock(mutex_);
-    return comm_ == nullptr || in_streams_.are_over();
-  };
-  while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  looked_at_others_ = {};
+  look(Clock::now());  // a rank may have been lost with nothing under way
 }
 
 void NcclNative::look(Clock::time_point now) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || comm_ == nullptr) return;
+  const LastContext current(context_);
+  if (!current) return;
   try {
     look_at_calls(now);
     look_at_ranks(now);
@@ -258,7 +249,6 @@ bool NcclNative::may_abort(Clock::time_point now) noexcept {
 }
 
 void NcclNative::look_at_calls(Clock::time_point now) {
-  const CurrentContext current(context_);
   check_state();
   if (inside_ && inside_->limit.count() > 0 && now - inside_->since >= inside_->limit) {
     throw Error(ErrorCode::timeout,

@@ -186,7 +186,7 @@ Error CommunicatorState::lost(int rank, const std::string& death) {
 
 void CommunicatorState::look_on_a_thread() const {
   if (!ready()) return;  // of one that was split off, which is being set up
-  look_at_failures_of_node();
+  look_at_failures_of_node("the ranks disagree about a call; what others say shows which");
   for (int rank = 0; rank < transport_->size(); ++rank) {
     const std::string death = peers_->death_of(rank);
     if (!death.empty()) throw lost(rank, death);
@@ -195,15 +195,16 @@ void CommunicatorState::look_on_a_thread() const {
 
 void CommunicatorState::look_at_what_was_told() const {
   look_at_failures();
-  look_at_failures_of_node();
+  look_at_failures_of_node({});
 }
 
-void CommunicatorState::look_at_failures_of_node() const {
+void CommunicatorState::look_at_failures_of_node(const std::string& of_mismatch) const {
   const SharedGroup* const memory = transport_->node_memory();
   for (int peer = 0; memory != nullptr && peer < memory->size(); ++peer) {
     const auto failure = memory->failure_of(peer);
-    if (!failure || failure->text.empty()) continue;
-    throw GivenUp(static_cast<ErrorCode>(failure->code), memory->communicator_rank(peer), failure->text);
+    if (!failure) continue;
+    const std::string& text = failure->text.empty() ? of_mismatch : failure->text;
+    if (!text.empty()) throw GivenUp(static_cast<ErrorCode>(failure->code), memory->communicator_rank(peer), text);
   }
 }
 

@@ -321,7 +321,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// For when a rank is lost: throws what it or another has told, maybe in a later call than this one, as it may have
   /// ended because of that.
   void look_at_what_was_told() const;
-  void look_at_failures_of_node() const;
+  /// `of_mismatch`: what is thrown for one, of which each rank that is in that call makes a table of its own; empty:
+  /// nothing.
+  void look_at_failures_of_node(const std::string& of_mismatch) const;
   void warn_of_stall(const Wait& wait) const;
   [[nodiscard]] Error mismatch(const Call& call) const;
   /// The call with that number of each rank of the node, none where it has not made it or made it long ago.

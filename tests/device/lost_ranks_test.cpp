@@ -305,19 +305,64 @@ TEST(CallsInStreams, EndWhereARankIsLost) {
     const Vector vector;
     EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
     both.arrive_and_wait();
-    if (comm.rank() == 1) return world.lose(1, "killed by signal 9");
+    if (comm.rank() == 1) {
+      both.arrive_and_wait();
+      return world.lose(1, "killed by signal 9");
+    }
     vector.reduce(comm, ReduceOp::sum);
+    both.arrive_and_wait();
     vector.stream.wait();  // hangs where nobody aborts it
     expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::peer_lost, {"rank 1 is lost: killed by signal 9"});
   });
 }
 
+TEST(CallsInStreams, EndWhereARankIsLostWhileTheirCommunicatorEnds) {
+  ThreadWorld world({.ranks = 2});
+  std::barrier<> both(2);
+  on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
+    const Vector vector;
+    std::optional<Communicator> ending = world.communicator(comm.rank());
+    EXPECT_FALSE(vector.outcome(*ending, ReduceOp::sum).code);
+    if (comm.rank() == 0) vector.reduce(*ending, ReduceOp::sum);
+    both.arrive_and_wait();
+    if (comm.rank() == 1) {
+      std::this_thread::sleep_for(300ms);  // the other is on its way into the end
+      return world.lose(1, "killed by signal 9");
+    }
+    ending.reset();
+    vector.stream.wait();
+  });
+}
+
 TEST(CallsInStreams, EndWhereTheCommunicatorIsRevoked) {
-  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
-    if (comm.rank() == 1) return comm.revoke("rank 1 has found a mistake");
+  std::barrier<> both(2);
+  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 1) {
+      both.arrive_and_wait();
+      return comm.revoke("rank 1 has found a mistake");
+    }
     vector.reduce(comm, ReduceOp::sum);
+    both.arrive_and_wait();
     vector.stream.wait();
     expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::revoked, {"rank 1 has found a mistake"});
+  });
+}
+
+TEST(CallsInStreams, EndWhereOtherRanksDisagreeAboutACall) {
+  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
+    const Vector vector;
+    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
+    barrier(comm);
+    if (comm.rank() == 2) {
+      vector.reduce(comm, ReduceOp::sum);
+      vector.stream.wait();
+      return expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::mismatch,
+                          {"the ranks disagree about a call"});
+    }
+    std::vector<float> on_the_host(count);
+    const Outcome outcome =
+        outcome_of([&] { allreduce(comm, on_the_host, comm.rank() == 0 ? ReduceOp::sum : ReduceOp::max); });
+    expect_error(outcome, ErrorCode::mismatch, {"the ranks disagree about call"});
   });
 }
 
