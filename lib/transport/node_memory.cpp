@@ -7,6 +7,7 @@
 #include "transport/shared_group.hpp"
 
 #include <chorus/detail/launch.hpp>
+#include <chorus/environment.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ PeerRecord this_rank() {
   record.probe = reading_probe();
   record.binding = current_binding(this_machine());
   record.launched_here = detail::Launch::beside_this_process();
+  record.world_rank = Environment::world_rank();
   record.paces = remembered_paces();
   record.network = remembered_network();
   gethostname(record.host.data(), record.host.size() - 1);
@@ -68,6 +70,12 @@ std::shared_ptr<Segment> segment_of(Kind kind, std::size_t bytes) {
   if (kind == Kind::none) return nullptr;
   if (kind == Kind::named) return Segment::make_named(bytes);
   return Segment::of_this_process();
+}
+
+/// True where nodes are as they are, or the two are on the same of those that many ranks of the job each pretend: who
+/// is with whom is the same in every communicator.
+bool pretend_to_share_a_node(const PeerRecord& left, const PeerRecord& right, int node_ranks) {
+  return node_ranks == 0 || left.world_rank / node_ranks == right.world_rank / node_ranks;
 }
 
 std::size_t groups_of(const std::vector<int>& nodes) {
@@ -132,12 +140,12 @@ class MemorySharing {
 void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me, const Settings& settings,
                            const std::vector<PeerRecord>& records) {
   bool reads_all = settings.single_copy;
-  const int pretended = settings.node_ranks > 0 ? settings.node_ranks : static_cast<int>(records.size());
+  const PeerRecord& mine = records[static_cast<std::size_t>(me)];
   for (int rank = 0; rank < static_cast<int>(records.size()); ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     const PeerRecord& peer = records[index];
-    if (!memory.lease_ || peer.kernel != records[static_cast<std::size_t>(me)].kernel) continue;
-    if (rank / pretended != me / pretended) continue;
+    if (!memory.lease_ || peer.kernel != mine.kernel) continue;
+    if (!pretend_to_share_a_node(peer, mine, settings.node_ranks)) continue;
     std::shared_ptr<Mapping>& mapping = memory.mappings_[index] = Mapping::attach(peer.segment);
     if (!mapping || peer.region + region_bytes(settings.slot_bytes) > mapping->bytes()) continue;
     memory.regions[index] = mapping->base() + peer.region;

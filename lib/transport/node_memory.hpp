@@ -26,6 +26,7 @@ struct PeerRecord {
   ReadingProbe probe;
   Binding binding;
   std::int32_t launched_here = 0;  ///< ranks on this node by the launcher's word; 0: it says nothing
+  std::int32_t world_rank = 0;     ///< in MPI_COMM_WORLD
   std::array<char, 64> host{};
   KnownPaces paces;     ///< as this rank remembers them
   NetworkPace network;  ///< likewise

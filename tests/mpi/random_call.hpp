@@ -15,11 +15,12 @@
 // A call of random arguments: what it has beside its collective, and how it is carried out both by chorus and by MPI.
 namespace chorus::test {
 
-/// Some ranks of the job, in some order.
+/// Some ranks of the job, in some order: all of them, or those that have drawn the same of some colors, so that a part
+/// has none, some or all ranks of each node.
 struct Some {
-  explicit Some(Draw& draw)
-      : mpi(static_cast<int>(draw.below(2)) * (job_rank() % 3), static_cast<int>(draw.alone() % 50)),
-        comm(from_mpi(mpi.get())) {}
+  explicit Some(Draw& draw) : Some(draw, 1 + draw.below(4)) {}
+  Some(Draw& draw, std::size_t colors)
+      : mpi(static_cast<int>(draw.alone() % colors), static_cast<int>(draw.alone() % 50)), comm(from_mpi(mpi.get())) {}
 
   OwnedComm mpi;
   Communicator comm;

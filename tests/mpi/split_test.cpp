@@ -46,6 +46,24 @@ TEST_F(Split, GivesTheRanksOfAColorInTheOrderOfTheirKeys) {
   EXPECT_EQ(members_of(*part), expected);
 }
 
+TEST_F(Split, CutsAcrossTheNodes) {
+  barrier(all_);
+  const std::vector<int>& nodes = all_.state().transport().nodes();
+  const auto part = all_.split(job_rank() % 3, (5 * job_rank()) % job_size());
+  const std::vector<int> members = members_of(*part);
+  const std::vector<int>& nodes_of_part = part->state().transport().nodes();
+  const auto on_one = [](const std::vector<int>& of, int left, int right) {
+    return of.empty() || of[static_cast<std::size_t>(left)] == of[static_cast<std::size_t>(right)];
+  };
+  for (int left = 0; left < part->size(); ++left) {
+    for (int right = 0; right < part->size(); ++right) {
+      const bool share =
+          on_one(nodes, members[static_cast<std::size_t>(left)], members[static_cast<std::size_t>(right)]);
+      EXPECT_EQ(on_one(nodes_of_part, left, right), share) << left << " and " << right;
+    }
+  }
+}
+
 TEST_F(Split, IsToldWhatTheNetworkTakes) {
   barrier(all_);
   const NetworkPace network = all_.state().network();
