@@ -116,16 +116,6 @@ void run_types(World& world, Collective collective, const MatrixCase& matrix_cas
   series.run();
 }
 
-/// True where it applies only to several nodes: to those that share memory by themselves it sends nothing.
-bool needs_nodes(const MatrixCase& matrix_case, Collective collective) {
-  const Problem flat{.call = {collective, DataType::float32, ReduceOp::sum, 0, 1}, .ranks = matrix_case.ranks};
-  Problem pairs = flat;
-  pairs.nodes = matrix_case.ranks / 2;
-  pairs.largest_node = pairs.smallest_node = 2;
-  pairs.slot_bytes = slot_bytes;
-  return matrix_case.algorithm->applies(pairs) && !matrix_case.algorithm->applies(flat);
-}
-
 void check_traffic_in(SimulatedWorld& world, Collective collective, const MatrixCase& matrix_case) {
   for (const std::size_t count : all_lengths(collective, matrix_case.ranks, DataType::float32)) {
     for (const int root : roots_for(collective, matrix_case.ranks)) {
@@ -192,6 +182,14 @@ std::vector<ReduceOp> ops_for(Collective collective, DataType type) {
     if (kernels::supports(type, static_cast<ReduceOp>(op))) ops.push_back(static_cast<ReduceOp>(op));
   }
   return ops;
+}
+
+bool needs_nodes(const Algorithm& algorithm, Collective collective) {
+  const Problem flat{.call = {collective, DataType::float32, ReduceOp::sum, 0, 1}, .ranks = 4};
+  Problem pairs = flat;
+  pairs.nodes = pairs.largest_node = pairs.smallest_node = 2;
+  pairs.slot_bytes = slot_bytes;
+  return algorithm.applies(pairs) && !algorithm.applies(flat);
 }
 
 Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments) {
@@ -266,7 +264,7 @@ void check_traffic(Collective collective, const MatrixCase& matrix_case) {
   SimulatedWorld flat({.ranks = matrix_case.ranks, .slot_bytes = 0});
   check_traffic_in(flat, collective, matrix_case);
   const bool paired = matrix_case.ranks % 2 == 0 && matrix_case.ranks > 2;
-  if (!paired || !needs_nodes(matrix_case, collective)) return;
+  if (!paired || !needs_nodes(*matrix_case.algorithm, collective)) return;
   SimulatedWorld pairs(
       {.ranks = matrix_case.ranks, .nodes = layouts(matrix_case.ranks)[1].nodes, .slot_bytes = slot_bytes});
   check_traffic_in(pairs, collective, matrix_case);

@@ -44,6 +44,9 @@ template <class Named>
 /// The operations that `type` has; only `sum`, which then means nothing, where `collective` does not reduce.
 [[nodiscard]] std::vector<ReduceOp> ops_for(Collective collective, DataType type);
 
+/// True where it applies only to several nodes: to those that share memory by themselves it sends nothing.
+[[nodiscard]] bool needs_nodes(const Algorithm& algorithm, Collective collective);
+
 /// As a coroutine or, with `now`, without one.
 Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, const Arguments& arguments);
 

@@ -74,10 +74,11 @@ Task<> perform(const Algorithm& algorithm, Transport& transport, const Call& cal
   }
 }
 
-/// Every algorithm, layout and list of counts.
+/// Every algorithm and list of counts, for ranks that lie as `layouts` say.
 template <class T>
-void check(Call call, int ranks, WorldKind kind) {
-  for (const Layout& layout : layouts(ranks)) {
+void check(Call call, const std::vector<Layout>& layouts, WorldKind kind) {
+  for (const Layout& layout : layouts) {
+    const auto ranks = static_cast<int>(layout.nodes.size());
     const auto world = make_world({kind, ranks, layout.nodes, slot_bytes});
     for (const Counts& counts : counts_of_blocks(ranks)) {
       call.count = sum_of(counts);
@@ -105,10 +106,12 @@ class ReduceScatter : public testing::TestWithParam<std::tuple<WorldKind, int>> 
 
 constexpr Call sum_of_type(DataType type) { return {.collective = Collective::reduce_scatter, .type = type}; }
 
-TEST_P(ReduceScatter, GivesEachRankItsBlock) { check<std::int32_t>(sum_of_type(DataType::int32), ranks(), kind()); }
+TEST_P(ReduceScatter, GivesEachRankItsBlock) {
+  check<std::int32_t>(sum_of_type(DataType::int32), layouts(ranks()), kind());
+}
 
 TEST_P(ReduceScatter, CarriesShortFloatsAsWiderOnes) {
-  check<float16_t>(sum_of_type(DataType::float16), ranks(), kind());
+  check<float16_t>(sum_of_type(DataType::float16), layouts(ranks()), kind());
 }
 
 /// The longest vectors go in several parts.
@@ -116,13 +119,22 @@ TEST_P(ReduceScatter, IsReproducibleByEveryAlgorithm) {
   const Call call = asking_for(Repeatability::reproducible, sum_of_type(DataType::float64));
   ASSERT_EQ(call.repeatability, Repeatability::reproducible);
   ASSERT_GT(sum_of(counts_of_blocks(8)[2]) * sizeof(ExactSum<double>), std::size_t{8} << 20U);
-  check<double>(call, ranks(), kind());
+  check<double>(call, layouts(ranks()), kind());
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ReduceScatter,
                          testing::Combine(testing::Values(WorldKind::simulated, WorldKind::threads),
                                           testing::Values(1, 2, 3, 4, 7, 8)),
                          name_and_ranks<WorldKind>);
+
+class ReduceScatterOfDrawnParts : public testing::TestWithParam<WorldKind> {};
+
+TEST_P(ReduceScatterOfDrawnParts, GivesEachRankItsBlock) {
+  check<std::int32_t>(sum_of_type(DataType::int32), drawn_parts(GetParam()), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ReduceScatterOfDrawnParts, testing::Values(WorldKind::simulated, WorldKind::threads),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace chorus::test

@@ -149,36 +149,40 @@ Task<> perform_in_place(const Algorithm& algorithm, bool now, Transport& transpo
 
 class Sections : public testing::TestWithParam<std::tuple<Collective, MatrixCase>> {};
 
-TEST_P(Sections, ArriveWhereTheyBelong) {
-  const Collective collective = std::get<0>(GetParam());
-  const MatrixCase& matrix_case = std::get<1>(GetParam());
-  for (const Layout& layout : layouts(matrix_case.ranks)) {
-    const auto world = make_world({matrix_case.kind, matrix_case.ranks, layout.nodes, slot_bytes});
-    const Algorithm& algorithm = *matrix_case.algorithm;
-    if (!algorithm.applies(problem_of({.collective = collective}, world->transport(0)))) continue;
-    std::vector<Exchange> exchanges;
-    for (unsigned seed = 0; seed < 10; ++seed) {
-      const int root = static_cast<int>(seed) % matrix_case.ranks;
-      exchanges.emplace_back(Call{.collective = collective, .root = root}, matrix_case.ranks, seed);
-    }
-    const bool has_now = matrix_case.kind == WorldKind::threads && algorithm.now != nullptr;
-    ASSERT_NO_THROW(world->run([&](Transport& transport) -> Task<> {
-      for (const Exchange& exchange : exchanges) {
-        for (const bool now : {false, true}) {
-          if (now && !has_now) continue;
-          co_await perform(algorithm, now, transport, exchange);
-          const bool swaps = collective == Collective::alltoallv || collective == Collective::alltoallw;
-          if (swaps) co_await perform_in_place(algorithm, now, transport, exchange);
-        }
-      }
-    })) << layout.name;
+/// Several exchanges by the algorithm of `matrix_case`, where it applies to ranks that lie as `layout` says.
+void check_on(const Layout& layout, Collective collective, const MatrixCase& matrix_case) {
+  const auto world = make_world({matrix_case.kind, matrix_case.ranks, layout.nodes, slot_bytes});
+  const Algorithm& algorithm = *matrix_case.algorithm;
+  if (!algorithm.applies(problem_of({.collective = collective}, world->transport(0)))) return;
+  std::vector<Exchange> exchanges;
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const int root = static_cast<int>(seed) % matrix_case.ranks;
+    exchanges.emplace_back(Call{.collective = collective, .root = root}, matrix_case.ranks, seed);
   }
+  const bool has_now = matrix_case.kind == WorldKind::threads && algorithm.now != nullptr;
+  ASSERT_NO_THROW(world->run([&](Transport& transport) -> Task<> {
+    for (const Exchange& exchange : exchanges) {
+      for (const bool now : {false, true}) {
+        if (now && !has_now) continue;
+        co_await perform(algorithm, now, transport, exchange);
+        const bool swaps = collective == Collective::alltoallv || collective == Collective::alltoallw;
+        if (swaps) co_await perform_in_place(algorithm, now, transport, exchange);
+      }
+    }
+  })) << layout.name;
 }
+
+TEST_P(Sections, ArriveWhereTheyBelong) {
+  const auto& [collective, matrix_case] = GetParam();
+  for (const Layout& layout : layouts(matrix_case.ranks)) check_on(layout, collective, matrix_case);
+}
+
+constexpr Collective of_sections[] = {Collective::allgatherv, Collective::gatherv, Collective::scatterv,
+                                      Collective::alltoallv, Collective::alltoallw};
 
 std::vector<std::tuple<Collective, MatrixCase>> cases() {
   std::vector<std::tuple<Collective, MatrixCase>> all;
-  for (const Collective collective : {Collective::allgatherv, Collective::gatherv, Collective::scatterv,
-                                      Collective::alltoallv, Collective::alltoallw}) {
+  for (const Collective collective : of_sections) {
     for (const MatrixCase& matrix_case : matrix_of(collective)) all.emplace_back(collective, matrix_case);
   }
   return all;
@@ -190,6 +194,22 @@ std::string name_of_case(const testing::TestParamInfo<std::tuple<Collective, Mat
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Sections, testing::ValuesIn(cases()), name_of_case);
+
+class SectionsOfDrawnParts : public testing::TestWithParam<WorldKind> {};
+
+TEST_P(SectionsOfDrawnParts, ArriveWhereTheyBelong) {
+  for (const Layout& part : drawn_parts(GetParam())) {
+    for (const Collective collective : of_sections) {
+      for (const Algorithm* algorithm : algorithms(collective)) {
+        if (needs_vendor(*algorithm)) continue;
+        check_on(part, collective, {algorithm, GetParam(), static_cast<int>(part.nodes.size())});
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, SectionsOfDrawnParts, testing::Values(WorldKind::simulated, WorldKind::threads),
+                         testing::PrintToStringParamName());
 
 TEST(SectionsThatDisagree, AreAMismatchWithBothLengths) {
   for (const Algorithm* algorithm : algorithms(Collective::gatherv)) {

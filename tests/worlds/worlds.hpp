@@ -55,7 +55,13 @@ struct Layout {
   std::vector<int> nodes;
 };
 /// One node, two ranks a node, nodes of 3, 2 and 1 ranks, ranks dealt to two nodes in turn, every rank on its own,
-/// ranks at random on three nodes, unequally many; those of them that differ for `ranks`.
+/// ranks at random on three nodes, unequally many, nodes of 3, 1 and 4 ranks one behind the other and dealt out in
+/// turn; those of them that differ for `ranks`.
 [[nodiscard]] std::vector<Layout> layouts(int ranks);
+
+/// The parts that `split` would make of 16 ranks by drawn colors and keys, each as a placement of its own, for some
+/// seeds, of threads for fewer. The 16 are on nodes of 3, 1, 4, 3, 1 and 4 ranks or of 5, 3 and 8: one node behind the
+/// other, dealt to them in turn, or at random.
+[[nodiscard]] std::vector<Layout> drawn_parts(WorldKind kind);
 
 }  // namespace chorus::test
