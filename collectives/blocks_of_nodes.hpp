@@ -16,9 +16,7 @@ class BlocksOfNodes {
   /// A block has `count` elements.
   BlocksOfNodes(Transport& transport, const Nodes& nodes, const Call& call)
       : equal_(nodes.equally_large()),
-        ranks_(nodes.ranks().size()),
         number_(static_cast<std::size_t>(nodes.number())),
-        count_(call.count),
         all_(transport, nodes.sizes().size()),
         of_this_(transport, all_.size()) {
     std::size_t offset = 0;
@@ -31,9 +29,11 @@ class BlocksOfNodes {
   [[nodiscard]] const Section& of(int node) const { return all_[static_cast<std::size_t>(node)]; }
   [[nodiscard]] const Section& own() const { return all_[number_]; }
 
-  // Each phase, and its arguments.
+  // Each phase of `whole`, and its arguments.
 
-  [[nodiscard]] Phase allgather() const { return phase(Collective::allgather, Collective::allgatherv); }
+  [[nodiscard]] static Phase allgather(const Problem& whole) {
+    return between_nodes(whole, Collective::allgather, Collective::allgatherv);
+  }
   /// In place.
   [[nodiscard]] Arguments allgather_in(std::byte* all) {
     of_this_.fill(own());
@@ -41,15 +41,17 @@ class BlocksOfNodes {
   }
 
   /// The reduction in which each node gets its own.
-  [[nodiscard]] Phase reduce_scatter() const {
-    return phase(Collective::reduce_scatter_block, Collective::reduce_scatter);
+  [[nodiscard]] static Phase reduce_scatter(const Problem& whole) {
+    return between_nodes(whole, Collective::reduce_scatter_block, Collective::reduce_scatter);
   }
   /// With the operation and the buffers of `arguments`.
   [[nodiscard]] Arguments reduce_scatter_of(const Arguments& arguments) const {
     return with_lengths(arguments, all_, {});
   }
 
-  [[nodiscard]] Phase gather() const { return phase(Collective::gather, Collective::gatherv); }
+  [[nodiscard]] static Phase gather(const Problem& whole) {
+    return between_nodes(whole, Collective::gather, Collective::gatherv);
+  }
   /// To the node `root`, where `all` is given and has `own` in its place; elsewhere it is null.
   [[nodiscard]] Arguments gather_to(int root, const std::byte* own_blocks, std::byte* all) {
     if (all != nullptr) return with_lengths({.call = {}, .in = all, .out = all}, all_, all_);
@@ -57,7 +59,9 @@ class BlocksOfNodes {
     return with_lengths({.call = {}, .in = own_blocks}, of_this_, of_this_);
   }
 
-  [[nodiscard]] Phase scatter() const { return phase(Collective::scatter, Collective::scatterv); }
+  [[nodiscard]] static Phase scatter(const Problem& whole) {
+    return between_nodes(whole, Collective::scatter, Collective::scatterv);
+  }
   /// From the node `root`, where `all` is given and keeps that node's own in its place; elsewhere it is null.
   [[nodiscard]] Arguments scatter_from(int root, std::byte* all, std::byte* own_blocks) {
     if (all != nullptr) return with_lengths({.call = {}, .in = all, .out = all}, all_, all_);
@@ -66,9 +70,6 @@ class BlocksOfNodes {
   }
 
  private:
-  [[nodiscard]] Phase phase(Collective equal, Collective unequal) const {
-    return {Phase::Where::between, equal_ ? equal : unequal, count_ * (equal_ ? ranks_ / all_.size() : ranks_)};
-  }
   [[nodiscard]] Arguments with_lengths(Arguments arguments, std::span<const Section> in,
                                        std::span<const Section> out) const {
     if (equal_) return arguments;
@@ -83,9 +84,7 @@ class BlocksOfNodes {
   }
 
   bool equal_;
-  std::size_t ranks_;
   std::size_t number_;
-  std::size_t count_;
   SectionList all_;
   SectionList of_this_;  // as what this node gives to each, or gets
 };

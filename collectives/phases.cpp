@@ -88,6 +88,12 @@ Segments find_fastest_segments(const Problem& whole, Traffic (*traffic)(const Pr
 
 bool has_nodes(const Problem& problem) { return problem.nodes > 1 && problem.nodes < problem.ranks; }
 
+Phase between_nodes(const Problem& whole, Collective even, Collective uneven) {
+  const bool equal = whole.smallest_node == whole.largest_node;
+  const int blocks = equal ? whole.largest_node : whole.ranks;
+  return {Phase::Where::between, equal ? even : uneven, whole.call.count * static_cast<std::size_t>(blocks)};
+}
+
 std::size_t segment_of_lane(const Problem& problem) {
   const std::size_t most = 2 * (problem.slot_bytes > 0 ? problem.slot_bytes : machine::slot_bytes);
   const double wished = latencies_of_segment * links_of(problem).bytes_in_a_latency(problem.smallest_node);

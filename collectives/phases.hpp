@@ -32,6 +32,9 @@ struct Phase {
 [[nodiscard]] bool has_nodes(const Problem& problem);
 /// The same where no node has but one rank.
 [[nodiscard]] inline bool has_lanes(const Problem& problem) { return has_nodes(problem) && problem.smallest_node > 1; }
+/// A collective between nodes, each of which has the blocks of its ranks together, of the count of `whole` each:
+/// `even`, or `uneven` where some nodes have more of them.
+[[nodiscard]] Phase between_nodes(const Problem& whole, Collective even, Collective uneven);
 /// How many elements go along a lane at a time where several segments are on their way: so many that they take much
 /// longer than a message by itself, and, up to two slots full, than a round.
 [[nodiscard]] std::size_t segment_of_lane(const Problem& problem);

@@ -18,9 +18,7 @@ Phase bcast_inside(std::size_t all) { return {Phase::Where::inside, Collective::
 
 Traffic traffic(const Problem& problem) {
   const std::size_t block = problem.call.count;
-  const auto node = static_cast<std::size_t>(problem.largest_node);
-  return traffic_of(problem, {gather_inside(block),
-                              {Phase::Where::between, Collective::allgather, block * node},
+  return traffic_of(problem, {gather_inside(block), BlocksOfNodes::allgather(problem),
                               bcast_inside(block * static_cast<std::size_t>(problem.ranks))});
 }
 
@@ -38,7 +36,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   co_await nodes.run(gather_inside(count),
                      {.call = arguments.call, .in = own, .out = nodes.speaks() ? of_node : nullptr});
   BlocksOfNodes blocks(transport, nodes, arguments.call);
-  if (nodes.speaks()) co_await nodes.run(blocks.allgather(), blocks.allgather_in(all));
+  if (nodes.speaks()) co_await nodes.run(BlocksOfNodes::allgather(nodes.whole()), blocks.allgather_in(all));
   co_await nodes.run(bcast_inside(count * ranks), {.call = arguments.call, .in = all, .out = all});
   if (nodes.in_order()) co_return;
   nodes.from_nodes_to_ranks(arguments.out, all, block);

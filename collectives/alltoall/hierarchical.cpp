@@ -42,19 +42,22 @@ void for_each_block(const Nodes& nodes, Copy copy) {
   }
 }
 
+/// Uneven nodes: as of the fullest one, so that all choose alike.
+Phase alltoall_between(const Problem& whole) {
+  Phase phase = between_nodes(whole, Collective::alltoall, Collective::alltoallv);
+  phase.count *= static_cast<std::size_t>(whole.largest_node);
+  return phase;
+}
+
 Traffic traffic(const Problem& problem) {
   const std::size_t all = problem.call.count * static_cast<std::size_t>(problem.ranks);
-  const auto node = static_cast<std::size_t>(problem.largest_node);
-  return traffic_of(problem, {gather_inside(all),
-                              {Phase::Where::between, Collective::alltoall, problem.call.count * node * node},
-                              scatter_inside(all)});
+  return traffic_of(problem, {gather_inside(all), alltoall_between(problem), scatter_inside(all)});
 }
 
 /// The exchange between the first ranks, from `sent` to `received`.
 Task<> exchange(Transport& transport, Nodes& nodes, const Call& call, const std::byte* sent, std::byte* received) {
   const auto own = static_cast<std::size_t>(nodes.sizes()[static_cast<std::size_t>(nodes.number())]);
   Arguments arguments{.call = call, .in = sent, .out = received};
-  Phase phase{Phase::Where::between, Collective::alltoall, own * own * call.count};
   SectionList sections(transport, nodes.equally_large() ? 0 : nodes.sizes().size());
   if (!nodes.equally_large()) {
     std::size_t offset = 0;
@@ -62,10 +65,9 @@ Task<> exchange(Transport& transport, Nodes& nodes, const Call& call, const std:
       sections[node] = {offset, own * static_cast<std::size_t>(nodes.sizes()[node]) * call.bytes()};
       offset += sections[node].bytes;
     }
-    phase = {Phase::Where::between, Collective::alltoallv, own * nodes.ranks().size() * call.count};
     arguments.in_sections = arguments.out_sections = sections;
   }
-  co_await nodes.run(phase, arguments);
+  co_await nodes.run(alltoall_between(nodes.whole()), arguments);
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

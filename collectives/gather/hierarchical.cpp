@@ -21,8 +21,7 @@ Phase gather_inside(std::size_t block) { return {Phase::Where::inside, Collectiv
 
 Traffic traffic(const Problem& problem) {
   const std::size_t block = problem.call.count;
-  const auto node = static_cast<std::size_t>(problem.largest_node);
-  return traffic_of(problem, {gather_inside(block), {Phase::Where::between, Collective::gather, block * node}});
+  return traffic_of(problem, {gather_inside(block), BlocksOfNodes::gather(problem)});
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
@@ -42,7 +41,7 @@ Task<> run(Transport& transport, Arguments arguments) {
   co_await nodes.run(gather_inside(arguments.call.count),
                      {.call = arguments.call, .in = own, .out = nodes.speaks() ? of_node : nullptr});
   if (!nodes.speaks()) co_return;
-  co_await nodes.run(blocks.gather(), blocks.gather_to(nodes.node_of(root), of_node, all));
+  co_await nodes.run(BlocksOfNodes::gather(nodes.whole()), blocks.gather_to(nodes.node_of(root), of_node, all));
   if (is_root && !straight) nodes.from_nodes_to_ranks(arguments.out, all, block);
 }
 

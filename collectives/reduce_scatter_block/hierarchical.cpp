@@ -20,10 +20,8 @@ bool applies(const Problem& problem) { return has_nodes(problem) && problem.call
 
 Traffic traffic(const Problem& problem) {
   const std::size_t block = problem.call.count;
-  const auto node = static_cast<std::size_t>(problem.largest_node);
   return traffic_of(problem, {reduce_inside(block * static_cast<std::size_t>(problem.ranks)),
-                              {Phase::Where::between, Collective::reduce_scatter_block, block * node},
-                              scatter_inside(block)});
+                              BlocksOfNodes::reduce_scatter(problem), scatter_inside(block)});
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
@@ -43,7 +41,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     if (!nodes.in_order()) nodes.from_ranks_to_nodes(ordered.data(), reduced.data(), block);
     reducing.in = nodes.in_order() ? reduced.data() : ordered.data();
     reducing.out = of_node.data();
-    co_await nodes.run(blocks.reduce_scatter(), blocks.reduce_scatter_of(reducing));
+    co_await nodes.run(BlocksOfNodes::reduce_scatter(nodes.whole()), blocks.reduce_scatter_of(reducing));
   }
   co_await nodes.run(scatter_inside(count), {.call = arguments.call, .in = of_node.data(), .out = arguments.out});
 }

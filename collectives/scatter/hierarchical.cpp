@@ -21,8 +21,7 @@ Phase scatter_inside(std::size_t block) { return {Phase::Where::inside, Collecti
 
 Traffic traffic(const Problem& problem) {
   const std::size_t block = problem.call.count;
-  const auto node = static_cast<std::size_t>(problem.largest_node);
-  return traffic_of(problem, {{Phase::Where::between, Collective::scatter, block * node}, scatter_inside(block)});
+  return traffic_of(problem, {BlocksOfNodes::scatter(problem), scatter_inside(block)});
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
@@ -39,7 +38,8 @@ Task<> run(Transport& transport, Arguments arguments) {
   std::byte* const all = straight ? const_cast<std::byte*>(arguments.in) : is_root ? scratch.data() : nullptr;
   std::byte* const of_node = is_root ? all + nodes.place_of_own(block) : scratch.data();
 
-  if (nodes.speaks()) co_await nodes.run(blocks.scatter(), blocks.scatter_from(nodes.node_of(root), all, of_node));
+  if (nodes.speaks())
+    co_await nodes.run(BlocksOfNodes::scatter(nodes.whole()), blocks.scatter_from(nodes.node_of(root), all, of_node));
   const bool in_place = is_root && arguments.in == arguments.out;
   co_await nodes.run(
       scatter_inside(arguments.call.count),

@@ -15,6 +15,11 @@ namespace {
 
 double microseconds(VirtualTime time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
+void raise(SimulatedWorld::Counts& highest, const SimulatedWorld::Counts& counts) {
+  highest.messages = std::max(highest.messages, counts.messages);
+  highest.bytes = std::max(highest.bytes, counts.bytes);
+}
+
 std::string text_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -30,7 +35,7 @@ std::string text_of(const std::exception_ptr& error) {
 SimulatedWorld::Report SimulatedWorld::Scheduler::run(const Body& body) {
   const VirtualTime began = now_;
   for (int me = 0; me < options_.ranks; ++me) {
-    rank(me).counts = {};
+    rank(me).counts = rank(me).inside = {};
     rank(me).operation.emplace(body(transport(me)));
   }
   for (int me = 0; me < options_.ranks; ++me) wake(me);
@@ -43,8 +48,8 @@ SimulatedWorld::Report SimulatedWorld::Scheduler::run(const Body& body) {
   collect(report);
   for (Rank& rank : ranks_) {
     report.time = std::max(report.time, rank.clock - began);
-    report.busiest.messages = std::max(report.busiest.messages, rank.counts.messages);
-    report.busiest.bytes = std::max(report.busiest.bytes, rank.counts.bytes);
+    raise(report.busiest, rank.counts);
+    raise(report.busiest_inside, rank.inside);
     rank.operation.reset();
   }
   return report;

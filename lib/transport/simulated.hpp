@@ -42,14 +42,15 @@ class SimulatedWorld {
     std::map<int, double> slow = {};       ///< by rank: its own times are this many times longer
     std::map<int, VirtualTime> lost = {};  ///< by rank: it does nothing from then on, messages to it vanish
   };
-  /// Of several nodes: of what goes between them.
   struct Counts {
     std::uint64_t messages = 0;  ///< exchanges started
     std::uint64_t bytes = 0;     ///< sent
   };
   struct Report {
-    VirtualTime time{};                      ///< from the start until the last rank finished
-    Counts busiest;                          ///< over ranks the most messages and, maybe by another, the most bytes
+    VirtualTime time{};  ///< from the start until the last rank finished
+    /// Over ranks the most messages and, maybe by another, the most bytes. Of several nodes: of what goes between them.
+    Counts busiest;
+    Counts busiest_inside;                   ///< the same of what goes by messages inside one of several nodes
     std::vector<std::exception_ptr> errors;  ///< by rank: why it has not finished well; null if it has
     std::string deadlock;                    ///< where every rank waits, if nothing was left to happen; else empty
 

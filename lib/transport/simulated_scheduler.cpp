@@ -57,7 +57,7 @@ void SimulatedWorld::Scheduler::schedule(Event event) {
 Exchange::Tickets SimulatedWorld::Scheduler::start(int me, const Envelope& envelope) {
   Rank& rank = this->rank(me);
   Exchange::Tickets tickets;
-  if (is_counted(me, envelope.source) || is_counted(me, envelope.destination)) ++rank.counts.messages;
+  ++counts_of(me, {envelope.source, envelope.destination}).messages;
   rank.clock += drawn(options_.overhead, rank.slowness);
   if (envelope.source != no_rank) {
     Receipt& receipt = rank.open.receipt(envelope);
@@ -74,7 +74,7 @@ Exchange::Tickets SimulatedWorld::Scheduler::start(int me, const Envelope& envel
 
 void SimulatedWorld::Scheduler::send(int me, Message& message) {
   Rank& rank = this->rank(me);
-  if (is_counted(me, message.destination)) rank.counts.bytes += message.data.size();
+  counts_of(me, {message.destination}).bytes += message.data.size();
   message.buffered = random_() % 2 == 0;
   if (message.buffered) {
     message.copy.assign(message.data.begin(), message.data.end());

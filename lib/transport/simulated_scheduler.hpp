@@ -5,8 +5,10 @@
 #include "transport/process_memory.hpp"
 #include "transport/simulated.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <queue>
 #include <random>
@@ -55,6 +57,7 @@ class SimulatedWorld::Scheduler {
     std::unordered_map<std::uint64_t, VirtualTime> last_arrivals;  // of messages from here, by destination and channel
     std::optional<Operation> operation;
     Counts counts;
+    Counts inside;
     VirtualTime clock{};  // busy until then
     VirtualTime lost_at = VirtualTime::max();
     double slowness = 1;
@@ -69,9 +72,12 @@ class SimulatedWorld::Scheduler {
   [[nodiscard]] Node& node_of(int rank) noexcept {
     return nodes_[static_cast<std::size_t>(place_[static_cast<std::size_t>(rank)])];
   }
-  /// True where all are on one node, or `peer`, if any, is not on that of `me`.
-  [[nodiscard]] bool is_counted(int me, int peer) noexcept {
-    return peer != no_rank && (nodes_.size() == 1 || &node_of(me) != &node_of(peer));
+  /// Of what `me` exchanges with `peers`: inside its node, or, where one of them is on another or all are on one node,
+  /// else.
+  [[nodiscard]] Counts& counts_of(int me, std::initializer_list<int> peers) noexcept {
+    const bool crosses =
+        std::ranges::any_of(peers, [&](int peer) { return peer != no_rank && &node_of(me) != &node_of(peer); });
+    return crosses || nodes_.size() == 1 ? rank(me).counts : rank(me).inside;
   }
   [[nodiscard]] bool is_lost(const Rank& rank) const noexcept { return now_ >= rank.lost_at; }
   [[nodiscard]] VirtualTime drawn(VirtualTime least, double factor = 1);
