@@ -2,7 +2,10 @@
 #include "section_messages.hpp"
 
 #include "sections.hpp"
+#include "task/when_all.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -13,6 +16,46 @@ std::size_t bytes_of_all(std::span<const Section> sections) {
   std::size_t bytes = 0;
   for (const Section& section : sections) bytes += section.bytes;
   return bytes;
+}
+
+/// How many partners of a rank exchange with it at a time.
+constexpr int most_rows = 8;
+int rows_of(int ranks) { return std::clamp(ranks - 1, 1, most_rows); }
+
+/// What a rank gives, as it is before anything comes.
+class Given {
+ public:
+  Given(Transport& transport, const Arguments& arguments) : input_(input_of(arguments)) {
+    if (swaps(arguments)) input_ = copy_.emplace(transport, arguments).input();
+  }
+  [[nodiscard]] const Input& input() const noexcept { return input_; }
+
+ private:
+  std::optional<InputCopy> copy_;
+  Input input_;
+};
+
+/// Steps that follow one another.
+struct Row {
+  int first;
+  int stride;
+};
+
+/// In step k a rank gives to the k-th rank ahead and gets from the k-th rank behind.
+Task<> pass_steps(Transport& transport, Arguments arguments, Input in, Row row) {
+  const int me = transport.rank();
+  const int ranks = transport.size();
+  const Ranks to = receivers(transport, arguments.call);
+  const Ranks from = givers(transport, arguments.call);
+  for (int step = row.first; step < ranks; step += row.stride) {
+    const int ahead = (me + step) % ranks;
+    const int behind = (me + ranks - step) % ranks;
+    const bool gives = to.contain(ahead);
+    const bool gets = from.contain(behind);
+    if (!gives && !gets) continue;
+    co_await pass_in_step(transport, arguments, in,
+                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
+  }
 }
 
 }  // namespace
@@ -70,23 +113,26 @@ Exchange pass_in_step(Transport& transport, const Arguments& arguments, const In
 }
 
 Task<> pass_by_messages(Transport& transport, Arguments arguments) {
-  const int me = transport.rank();
-  const int ranks = transport.size();
-  std::optional<InputCopy> copy;
-  if (swaps(arguments)) copy.emplace(transport, arguments);
-  const Input in = copy ? copy->input() : input_of(arguments);
-  copy_own(arguments, static_cast<std::size_t>(me));
-  const Ranks to = receivers(transport, arguments.call);
-  const Ranks from = givers(transport, arguments.call);
-  for (int step = 1; step < ranks; ++step) {
-    const int ahead = (me + step) % ranks;
-    const int behind = (me + ranks - step) % ranks;
-    const bool gives = to.contain(ahead);
-    const bool gets = from.contain(behind);
-    if (!gives && !gets) continue;
-    co_await pass_in_step(transport, arguments, in,
-                          {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
-  }
+  const Given given(transport, arguments);
+  copy_own(arguments, static_cast<std::size_t>(transport.rank()));
+  co_await pass_steps(transport, arguments, given.input(), {.first = 1, .stride = 1});
+}
+
+Task<> pass_in_rows(Transport& transport, Arguments arguments) {
+  const Given given(transport, arguments);
+  copy_own(arguments, static_cast<std::size_t>(transport.rank()));
+  const auto row = [&](int number) {
+    return pass_steps(transport, arguments, given.input(), {.first = 1 + number, .stride = most_rows});
+  };
+  std::array<Task<>, most_rows> rows{row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)};
+  co_await when_all(std::span(rows).first(static_cast<std::size_t>(rows_of(transport.size()))));
+}
+
+Traffic row_traffic(const Problem& problem) {
+  Traffic traffic = message_traffic(problem);
+  const double rows = rows_of(problem.ranks);
+  traffic.together.messages = traffic.messages.messages * (rows - 1) / rows;
+  return traffic;
 }
 
 }  // namespace chorus

@@ -23,10 +23,13 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments);
 
 /// By messages between every two ranks; where the collective has a root, between it and the others only.
 Task<> pass_by_messages(Transport& transport, Arguments arguments);
+/// The same in rows that go on side by side: up to 8 of a rank's partners exchange with it at a time.
+Task<> pass_in_rows(Transport& transport, Arguments arguments);
 
-/// Of a collective in which each rank gives or gets `call.count` elements in all: what the two take.
+/// Of a collective in which each rank gives or gets `call.count` elements in all: what they take.
 [[nodiscard]] Traffic memory_traffic(const Problem& problem);
 [[nodiscard]] Traffic message_traffic(const Problem& problem);
+[[nodiscard]] Traffic row_traffic(const Problem& problem);
 
 /// The row of an algorithm that passes sections through shared memory.
 [[nodiscard]] constexpr Algorithm through_memory(std::string_view summary) {
@@ -49,6 +52,16 @@ Task<> pass_by_messages(Transport& transport, Arguments arguments);
           .applies = [](const Problem& /*problem*/) { return true; },
           .traffic = message_traffic,
           .run = pass_by_messages};
+}
+
+/// The row of an algorithm that passes them so, to and from several ranks at a time.
+[[nodiscard]] constexpr Algorithm in_rows(std::string_view summary, std::string_view source) {
+  return {.name = "scattered",
+          .summary = summary,
+          .source = source,
+          .applies = [](const Problem& problem) { return problem.ranks > 2; },
+          .traffic = row_traffic,
+          .run = pass_in_rows};
 }
 
 }  // namespace chorus

@@ -4,10 +4,12 @@
 
 #include "base/names.hpp"
 #include "carry_out.hpp"
+#include "collectives/crossing.hpp"
 #include "collectives/matrix.hpp"
 #include "collectives/oracle.hpp"
 #include "collectives/prepared_call.hpp"
 #include "section_table.hpp"
+#include "transport/simulated.hpp"
 
 #include <chorus/communicator.hpp>
 #include <chorus/error.hpp>
@@ -210,6 +212,33 @@ TEST_P(SectionsOfDrawnParts, ArriveWhereTheyBelong) {
 
 INSTANTIATE_TEST_SUITE_P(Every, SectionsOfDrawnParts, testing::Values(WorldKind::simulated, WorldKind::threads),
                          testing::PrintToStringParamName());
+
+/// Of ten ranks on nodes of their own.
+SimulatedWorld::Report sent(const Algorithm& algorithm, Collective collective) {
+  constexpr int ranks = 10;
+  SimulatedWorld world({.ranks = ranks, .nodes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}});
+  const Exchange exchange({.collective = collective}, ranks, 1);
+  const auto report =
+      world.run([&](Transport& transport) -> Task<> { co_await perform(algorithm, false, transport, exchange); });
+  report.check();
+  EXPECT_EQ(static_cast<double>(report.busiest.messages),
+            algorithm.traffic(problem_of({.collective = collective}, world.transport(0))).messages.messages)
+      << algorithm.name;
+  return report;
+}
+
+TEST(MessagesOfSections, AreAsManyAsTheFormulaSaysAndSeveralAtATimeWhereScattered) {
+  for (const Collective collective : of_sections) {
+    for (const Algorithm* algorithm : algorithms(collective)) {
+      const bool by_messages = algorithm->applies({.call = {.collective = collective}, .ranks = 10, .nodes = 10});
+      if (by_messages && !needs_vendor(*algorithm)) sent(*algorithm, collective);
+    }
+  }
+  for (const Collective collective : {Collective::alltoallv, Collective::alltoallw}) {
+    EXPECT_LT(2 * sent(algorithm_named(collective, "scattered"), collective).time,
+              sent(algorithm_named(collective, "pairwise"), collective).time);
+  }
+}
 
 TEST(SectionsThatDisagree, AreAMismatchWithBothLengths) {
   for (const Algorithm* algorithm : algorithms(Collective::gatherv)) {
