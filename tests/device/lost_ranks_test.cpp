@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// How calls on device memory end on the ranks that wait for one that dies, revokes the communicator or does not come.
-#include "device/device_ranks.hpp"
+// How calls on device memory end on the ranks that wait for one that dies, revokes the communicator or does not come,
+// as long as the host is in them.
 #include "device/device_world.hpp"
 #include "device/double/double.hpp"
 #include "device/nccl.hpp"
 #include "device/nccl_calls.hpp"
 #include "device/nccl_thread.hpp"
+#include "device/vectors_of_ranks.hpp"
 #include "transport/threads.hpp"
-#include "worlds/outcome.hpp"
 
-#include <chorus/chorus.hpp>
-
-#include <gtest/gtest.h>
 #include <nccl.h>
 
 #include <atomic>
 #include <barrier>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,24 +24,6 @@ namespace chorus::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::size_t count = 50;
-
-/// A rank's stream and memory.
-struct Vector {
-  TestStream stream;
-  DeviceMemory memory{bytes_of_all(std::vector<float>(count, 1))};
-
-  void reduce(const Communicator& comm, ReduceOp op, const CollectiveOptions& options = {}) const {
-    allreduce(comm, memory.span<float>(), op, stream.get(), options);
-  }
-  [[nodiscard]] Outcome outcome(const Communicator& comm, ReduceOp op, const CollectiveOptions& options = {}) const {
-    return outcome_of([&] {
-      reduce(comm, op, options);
-      synchronize(comm, stream.get());
-    });
-  }
-};
 
 /// Where the others are when they lose a rank.
 struct Place {
@@ -109,16 +86,6 @@ TEST(CallsThatConnectRanks, ArePutByAnotherThreadAndLaterOnesByTheCallers) {
       if (call.label == label) ops.push_back(call.op);
     }
     EXPECT_EQ(ops, std::vector<std::string>{"sum"}) << "the second";
-  });
-}
-
-/// Two ranks that NCCL has connected for sums.
-void on_connected_ranks(const std::function<void(const Communicator&, const Vector&)>& body) {
-  on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    barrier(comm);
-    body(comm, vector);
   });
 }
 
@@ -210,7 +177,7 @@ TEST(CallsInsideNccl, OpenNoGroupInWhatHasBeenAborted) {
   is_aborted->store(true);
   const Vector vector;
   const Native::Buffers in_place{.in = vector.memory.data(), .out = vector.memory.data()};
-  const Call call{.collective = Collective::alltoall, .type = DataType::float32, .count = count};
+  const Call call{.collective = Collective::alltoall, .type = DataType::float32, .count = Vector::count};
   EXPECT_THROW(nccl_calls.put(call, in_place, nullptr, vector.stream.native()), Error);
   EXPECT_TRUE(calls("ncclGroupStart").empty());
   EXPECT_EQ(nccl().comm_abort(comm), ncclSuccess);
@@ -241,161 +208,6 @@ TEST(CallsInsideNccl, TouchNothingThatHasBeenAborted) {
     });
     expect_error(outcome, ErrorCode::timeout, {"did not come to allreduce", "within 0.3 s"});
     EXPECT_TRUE(calls("ncclRedOpDestroy").empty());
-  });
-}
-
-/// The same with a second communicator, which the body may end.
-void on_two_communicators(
-    const std::function<void(const Communicator&, const Vector&, std::optional<Communicator>&)>& body) {
-  std::vector<std::optional<Communicator>> others;
-  for (const Communicator& comm : thread_communicators(2)) others.emplace_back(comm);
-  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
-    std::optional<Communicator>& other = others[static_cast<std::size_t>(comm.rank())];
-    EXPECT_FALSE(vector.outcome(*other, ReduceOp::sum).code);
-    barrier(comm);
-    body(comm, vector, other);
-    other.reset();
-  });
-}
-
-TEST(CallsInStreams, KeepToTheirLimitsWhereTheirCommunicatorEnds) {
-  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
-    if (comm.rank() == 0) vector.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
-    other.reset();
-    vector.stream.wait();
-  });
-}
-
-/// A lost rank may be in several communicators, and to abort one may wait for what is under way in another.
-TEST(CallsInStreams, EndInAllCommunicatorsOfTheDevice) {
-  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
-    if (comm.rank() == 1) return;
-    const Vector second;
-    set_abort_waits(true);
-    vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
-    second.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
-    vector.stream.wait();
-    second.stream.wait();
-  });
-}
-
-TEST(CallsInStreams, ThatARankDoesNotMakeAreToldWithTheRank) {
-  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
-    if (comm.rank() == 1) return;
-    set_stalls(true);
-    expect_error(vector.outcome(comm, ReduceOp::max, {.timeout = 300ms}), ErrorCode::timeout,
-                 {"not arrived: rank 1", "1 of 2 that go into streams"});
-  });
-}
-
-TEST(CallsInStreams, OfARankThatHasEndedAreNotWaitedFor) {
-  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
-    if (comm.rank() == 1) return other.reset();
-    expect_error(vector.outcome(*other, ReduceOp::sum), ErrorCode::mismatch, {"rank 1", "has ended with it"});
-    vector.stream.wait();
-  });
-}
-
-/// Whoever waits by the stream alone, and has set no limit.
-TEST(CallsInStreams, EndWhereARankIsLost) {
-  ThreadWorld world({.ranks = 2});
-  const auto make = [&world] { return std::vector{world.communicator(0), world.communicator(1)}; };
-  std::barrier<> both(2);
-  on_device_ranks(make, Devices::own, [&](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    both.arrive_and_wait();
-    if (comm.rank() == 1) {
-      both.arrive_and_wait();
-      return world.lose(1, "killed by signal 9");
-    }
-    vector.reduce(comm, ReduceOp::sum);
-    both.arrive_and_wait();
-    vector.stream.wait();  // hangs where nobody aborts it
-    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::peer_lost, {"rank 1 is lost: killed by signal 9"});
-  });
-}
-
-TEST(CallsInStreams, EndWhereARankIsLostWhileTheirCommunicatorEnds) {
-  ThreadWorld world({.ranks = 2});
-  std::barrier<> both(2);
-  on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
-    const Vector vector;
-    std::optional<Communicator> ending = world.communicator(comm.rank());
-    EXPECT_FALSE(vector.outcome(*ending, ReduceOp::sum).code);
-    if (comm.rank() == 0) vector.reduce(*ending, ReduceOp::sum);
-    both.arrive_and_wait();
-    if (comm.rank() == 1) {
-      std::this_thread::sleep_for(300ms);  // the other is on its way into the end
-      return world.lose(1, "killed by signal 9");
-    }
-    ending.reset();
-    vector.stream.wait();
-  });
-}
-
-TEST(CallsInStreams, EndWhereTheCommunicatorIsRevoked) {
-  std::barrier<> both(2);
-  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
-    if (comm.rank() == 1) {
-      both.arrive_and_wait();
-      return comm.revoke("rank 1 has found a mistake");
-    }
-    vector.reduce(comm, ReduceOp::sum);
-    both.arrive_and_wait();
-    vector.stream.wait();
-    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::revoked, {"rank 1 has found a mistake"});
-  });
-}
-
-TEST(CallsInStreams, EndWhereOtherRanksDisagreeAboutACall) {
-  on_device_ranks(3, Devices::own, [](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    barrier(comm);
-    if (comm.rank() == 2) {
-      vector.reduce(comm, ReduceOp::sum);
-      vector.stream.wait();
-      return expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::mismatch,
-                          {"the ranks disagree about a call"});
-    }
-    std::vector<float> on_the_host(count);
-    const Outcome outcome =
-        outcome_of([&] { allreduce(comm, on_the_host, comm.rank() == 0 ? ReduceOp::sum : ReduceOp::max); });
-    expect_error(outcome, ErrorCode::mismatch, {"the ranks disagree about call"});
-  });
-}
-
-TEST(CallsInStreams, EndWhereNcclFails) {
-  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
-    if (comm.rank() == 1) return;
-    vector.reduce(comm, ReduceOp::sum);
-    set_async_error(communicators().front().communicator, 0, ncclRemoteError);
-    vector.stream.wait();
-    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::transport, {"NCCL", "remote"});
-  });
-}
-
-TEST(CallsInStreams, AreAbortedWhereTheDriverGivesNoContextToIt) {
-  std::barrier<> both(2);
-  on_connected_ranks([&](const Communicator& comm, const Vector& vector) {
-    if (comm.rank() == 1) return both.arrive_and_wait();
-    vector.reduce(comm, ReduceOp::sum);
-    inject({.function = "cuCtxPushCurrent", .result = CUDA_ERROR_OUT_OF_MEMORY, .times = 1000});
-    comm.revoke("rank 0 has found a mistake");
-    vector.stream.wait();
-    clear();  // for the rest
-    both.arrive_and_wait();
-  });
-}
-
-TEST(CallsInStreams, KeepToTheirOwnLimits) {
-  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
-    if (comm.rank() == 1) return;
-    vector.reduce(comm, ReduceOp::sum, {.timeout = 60s});
-    vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
-    vector.stream.wait();  // hangs where nobody aborts it
-    expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::timeout, {"was not over in its stream after 0.3 s"});
   });
 }
 
