@@ -43,7 +43,6 @@ Cuda load() {
   library.find(cuda.ctx_set_current, "cuCtxSetCurrent");
   library.find(cuda.ctx_push_current, "cuCtxPushCurrent_v2");
   library.find(cuda.ctx_pop_current, "cuCtxPopCurrent_v2");
-  library.find(cuda.ctx_synchronize, "cuCtxSynchronize");
   library.find(cuda.device_can_access_peer, "cuDeviceCanAccessPeer");
   library.find(cuda.ctx_enable_peer_access, "cuCtxEnablePeerAccess");
   library.find(cuda.pointer_get_attributes, "cuPointerGetAttributes");

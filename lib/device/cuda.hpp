@@ -25,7 +25,6 @@ struct Cuda {
   decltype(&cuCtxSetCurrent) ctx_set_current = nullptr;
   decltype(&cuCtxPushCurrent) ctx_push_current = nullptr;
   decltype(&cuCtxPopCurrent) ctx_pop_current = nullptr;
-  decltype(&cuCtxSynchronize) ctx_synchronize = nullptr;
   decltype(&cuDeviceCanAccessPeer) device_can_access_peer = nullptr;
   decltype(&cuCtxEnablePeerAccess) ctx_enable_peer_access = nullptr;
   decltype(&cuPointerGetAttributes) pointer_get_attributes = nullptr;

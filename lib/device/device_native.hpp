@@ -39,8 +39,8 @@ class DeviceNative {
   [[nodiscard]] virtual bool supports(const Call& call) const noexcept = 0;
   /// A call for a stream. For those who wait for the stream by themselves a thread of the process ends what is under
   /// way where the vendor has failed, or where a call with a `limit` is not over so long after it was put there, or was
-  /// on its way there so long. The next call then throws Error{transport} or Error{timeout}, and so does one that was
-  /// on its way.
+  /// on its way there so long. The next call then throws Error{transport} or Error{timeout}, and so do `is_ready` and a
+  /// call that was on its way.
   struct Put {
     Call call;
     Native::Buffers buffers;
@@ -58,8 +58,9 @@ class DeviceNative {
   /// True where nobody is waited for. Throws Error{transport} where the vendor has failed, maybe in a call that is in
   /// its stream.
   [[nodiscard]] virtual bool is_ready() = 0;
-  /// That thread calls `look` now and then, too, until this ends: where it throws, so does the next call.
-  virtual void watch_others(std::function<void()> look) = 0;
+  /// Until this ends that thread calls `look` now and then, too: where it throws, what is under way is ended, and the
+  /// next call throws the same. It calls `failed` before it ends something.
+  virtual void watch_others(std::function<void()> look, std::function<void()> failed) = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
   /// That of the ranks that give the same color, in the order of `key`; one that is never used where this rank gives no

@@ -84,9 +84,10 @@ class NcclNative final : public DeviceNative, private Watched {
   void begin(const Put& put) override;
   void queue(const Put& put) override;
   [[nodiscard]] bool is_ready() override;
-  void watch_others(std::function<void()> look) override {
+  void watch_others(std::function<void()> look, std::function<void()> failed) override {
     const std::scoped_lock lock(mutex_);
     look_at_others_ = std::move(look);
+    tell_of_failure_ = std::move(failed);
   }
   void abandon() noexcept final {
     const std::scoped_lock lock(mutex_);
@@ -95,19 +96,22 @@ class NcclNative final : public DeviceNative, private Watched {
   [[nodiscard]] std::unique_ptr<DeviceNative> split(std::optional<int> color, int key) override;
 
  private:
-  /// A call that the calling thread is inside NCCL with, where it may wait for room in the queues of a device that
-  /// waits for other ranks.
+  /// A call that the calling thread is inside NCCL or the driver with, where it may wait for room in the queues of a
+  /// device that waits for other ranks.
   struct Inside {
+    explicit Inside(const Put& put) : call(put.call), limit(put.limit), since(Clock::now()) {}
+
     Call call;
-    std::chrono::nanoseconds limit{};  ///< 0: none
+    std::chrono::nanoseconds limit;  ///< 0: none
     Clock::time_point since;
     std::optional<Clock::time_point> failing_since;  ///< there is something to abort the communicator for
   };
 
   void begin_watch();
-  /// Waits for what is under way, which the watch ends where a rank is lost: NCCL waits for it where it destroys a
-  /// communicator, and nobody would end that.
   void end_watch() noexcept;
+  /// Waits until what has a limit is over or has been aborted: NCCL waits for it where it destroys a communicator, and
+  /// nobody would end that.
+  void settle() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
   void look_at_ranks(Clock::time_point now);
@@ -117,7 +121,7 @@ class NcclNative final : public DeviceNative, private Watched {
   void abort_on_a_thread() noexcept;
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
-  /// `put` is in its stream, whose device's context is the calling thread's.
+  /// `put` is in its stream, whose device's context is the calling thread's. The driver may let that wait, too.
   void note(const Put& put);
 
   const Nccl& nccl_ = nccl();
@@ -135,6 +139,7 @@ class NcclNative final : public DeviceNative, private Watched {
   std::optional<NcclCalls> calls_;
   CallsInStreams in_streams_;
   std::function<void()> look_at_others_;
+  std::function<void()> tell_of_failure_;
   Clock::time_point looked_at_others_;
   std::exception_ptr found_;  // by the watch, which has aborted the communicator
   int process_ = getpid();    // a child that it forks has neither the watch nor the communicator
@@ -158,7 +163,7 @@ void NcclNative::check_state() {
 }
 
 bool NcclNative::is_ready() {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (thread_) {
     if (comm_ != nullptr) check_state();
     if (!thread_->is_over()) return false;
@@ -167,8 +172,12 @@ bool NcclNative::is_ready() {
     if (begun_) {
       const Put put = *std::exchange(begun_, std::nullopt);
       connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
+      inside_.emplace(put);
+      lock.unlock();
       const CurrentContext current(context_);
       note(put);
+      lock.lock();
+      inside_.reset();
     } else {
       if (made == nullptr) return true;  // split off without this rank
       comm_ = made;
@@ -213,10 +222,20 @@ void NcclNative::begin_watch() {
 }
 
 void NcclNative::end_watch() noexcept {
-  if (const LastContext current(context_); current) cuda().ctx_synchronize();
+  settle();
   Watch::of_this_process().remove(*this);
   looked_at_others_ = {};
   look(Clock::now());  // a rank may have been lost with nothing under way
+}
+
+void NcclNative::settle() noexcept {
+  const LastContext current(context_);
+  if (!current) return;
+  const auto is_over = [&] {
+    const std::scoped_lock lock(mutex_);
+    return comm_ == nullptr || in_streams_.are_over();
+  };
+  while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void NcclNative::look(Clock::time_point now) noexcept {
@@ -230,6 +249,7 @@ void NcclNative::look(Clock::time_point now) noexcept {
   } catch (...) {
     if (!may_abort(now)) return;
     found_ = std::current_exception();
+    if (tell_of_failure_) tell_of_failure_();
     abort();
   }
 }
@@ -291,11 +311,12 @@ void NcclNative::queue(const Put& put) {
   {
     const std::scoped_lock lock(mutex_);
     if (found_) std::rethrow_exception(found_);
-    inside_ = Inside{.call = put.call, .limit = put.limit, .since = Clock::now(), .failing_since = {}};
+    inside_.emplace(put);
   }
   std::exception_ptr failure;
   try {
     into_stream();
+    note(put);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -303,12 +324,12 @@ void NcclNative::queue(const Put& put) {
   inside_.reset();
   if (found_) std::rethrow_exception(found_);
   if (failure) std::rethrow_exception(failure);
-  note(put);
 }
 
 void NcclNative::note(const Put& put) {
-  depth_.add(stream_of(put.stream));
-  if (!is_watched_ || put.limit.count() == 0) return;
+  const bool is_limited = is_watched_ && put.limit.count() > 0;
+  depth_.add(stream_of(put.stream), is_limited ? 2 : 1);
+  if (!is_limited) return;
   in_streams_.add({put.call, Clock::now(), put.limit, stream_of(put.stream)});
 }
 

@@ -5,8 +5,9 @@
 
 namespace chorus {
 
-void StreamDepth::add(CUstream stream) {
-  if (++after_mark_ < calls_to_mark || is_full()) return;
+void StreamDepth::add(CUstream stream, int more) {
+  after_mark_ += more;
+  if (after_mark_ < to_mark || is_full()) return;
   const Cuda& driver = cuda();
   if (driver.is_captured(stream)) return;
   if (mark_ == nullptr) driver.check(driver.event_create(&mark_, CU_EVENT_DISABLE_TIMING), "make an event");

@@ -4,6 +4,7 @@
 #include "device/cuda.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chorus/error.hpp>
 
@@ -68,7 +69,7 @@ void enable_peer_access(int device, int peer) {
 
 WindowMemory::WindowMemory(CUcontext context, int device, const ProcessId& process, std::size_t bytes,
                            std::size_t ranks)
-    : context_(context), ranks_(ranks) {
+    : context_(context), ranks_(ranks), process_(getpid()) {
   free_left_windows();
   const std::shared_ptr<Segment>& segment = Segment::of_this_process();
   if (segment) lease_ = Segment::lease(segment, sizeof(Closed));
@@ -87,6 +88,7 @@ WindowMemory::WindowMemory(CUcontext context, int device, const ProcessId& proce
 }
 
 WindowMemory::~WindowMemory() {
+  if (process_ != getpid()) return;
   close();
   if (own_.address != 0) {
     LeftWindows& all = left_windows();
@@ -119,6 +121,7 @@ void WindowMemory::open(const std::vector<WindowAddress>& all) {
 }
 
 void WindowMemory::close() noexcept {
+  if (process_ != getpid()) return;
   if (!mapped_.empty()) {
     const LastContext current(context_);
     for (std::byte* const there : mapped_) {

@@ -52,6 +52,7 @@ class WindowMemory {
 
   CUcontext context_;
   std::size_t ranks_;
+  int process_;  // a child that it forks has none of this open
   WindowAddress own_;
   Segment::Lease lease_;
   std::vector<std::byte*> peers_;

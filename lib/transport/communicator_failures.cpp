@@ -68,6 +68,15 @@ void CommunicatorState::reject_visit(const Call& call) const {
   throw Error(ErrorCode::invalid_argument, fmt::format("{} on {}: {}", name(call.collective), who(), why));
 }
 
+void CommunicatorState::refuse(const Call& call) {
+  if (broken()) reject_as_broken(call);
+  try {
+    transport_->device_native()->is_ready();
+  } catch (...) {
+    fail(call);
+  }
+}
+
 void CommunicatorState::reject_as_broken(const Call& call) const {
   if (failure_->code() == ErrorCode::not_initialized) end_with_another(call);
   throw Error(
@@ -96,8 +105,9 @@ void CommunicatorState::end_calls() const noexcept {
 
 void CommunicatorState::close(const std::string& reason) {
   if (!broken()) {
+    tell_of_failed_devices();
     failure_.emplace(ErrorCode::not_initialized, reason);
-    broken_.store(true, std::memory_order_release);
+    standing_.store(Standing::broken, std::memory_order_release);
     end_calls();
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
@@ -106,6 +116,18 @@ void CommunicatorState::close(const std::string& reason) {
 
 void CommunicatorState::abandon_devices() noexcept {
   if (DeviceNative* const native = transport_->device_native()) native->abandon();
+}
+
+void CommunicatorState::tell_of_failed_devices() const noexcept {
+  if (standing_.load(std::memory_order_acquire) != Standing::devices_failed) return;
+  try {
+    transport_->device_native()->is_ready();
+  } catch (const Error& error) {
+    peers_->retire(error.code());
+    fmt::print(stderr, "chorus: rank {}: calls under way in streams were aborted, and their results are garbage: {}\n",
+               rank(), error.message());
+  } catch (const std::exception&) {  // there is no memory to say more
+  }
 }
 
 void CommunicatorState::look(Wait& wait) {
@@ -329,7 +351,7 @@ void CommunicatorState::revoke(const std::string& why) {
     }
     failure_ = GivenUp(ErrorCode::revoked, rank(), why);
     revoked_here_ = true;
-    broken_.store(true, std::memory_order_release);
+    standing_.store(Standing::broken, std::memory_order_release);
   }
   peers_->retire(ErrorCode::revoked);
   abandon_devices();
@@ -341,7 +363,7 @@ void CommunicatorState::break_with(const Error& error) {
   peers_->retire(error.code());
   abandon_devices();
   failure_ = error;
-  broken_.store(true, std::memory_order_release);
+  standing_.store(Standing::broken, std::memory_order_release);
   throw error;
 }
 

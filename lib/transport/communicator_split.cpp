@@ -133,7 +133,13 @@ Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<i
 }
 
 void CommunicatorState::watch_device_calls() {
-  if (DeviceNative* const native = transport_->device_native()) native->watch_others([this] { look_on_a_thread(); });
+  DeviceNative* const native = transport_->device_native();
+  if (native == nullptr) return;
+  native->watch_others([this] { look_on_a_thread(); },
+                       [this] {
+                         Standing whole = Standing::whole;
+                         standing_.compare_exchange_strong(whole, Standing::devices_failed);
+                       });
 }
 
 Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> own) {

@@ -183,8 +183,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     return Entrance::Visit(*entrance_);
   }
   /// A call begins: throws Error{broken} if the communicator is.
-  void check_whole(const Call& call) const {
-    if (broken()) reject_as_broken(call);
+  void check_whole(const Call& call) {
+    if (standing_.load(std::memory_order_acquire) != Standing::whole) refuse(call);
   }
   /// A blocking call begins, whose waits end after `timeout` (0: by the settings): drives what is parked on this
   /// communicator until it is finished, and throws where that has broken it. Before that another thread may be driving
@@ -276,10 +276,12 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
 
  private:
   [[noreturn]] void reject_visit(const Call& call) const;
+  /// `call` is not begun, as the communicator is broken, or breaks it by what its devices have failed by.
+  void refuse(const Call& call);
   [[noreturn]] void reject_as_broken(const Call& call) const;
   /// `call` ends because another has broken the communicator.
   [[noreturn]] void end_with_another(const Call& call) const;
-  [[nodiscard]] bool broken() const noexcept { return broken_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool broken() const noexcept { return standing_.load(std::memory_order_acquire) == Standing::broken; }
   void finish_parked();
   /// Moves what is parked beside the operations of this communicator, and what this thread has parked on others. True
   /// where there is anything.
@@ -296,6 +298,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void cancel_parked(const std::exception_ptr& error);
   /// Ends what is under way on the devices.
   void abandon_devices() noexcept;
+  /// At the end, where the devices have failed and no call has said so.
+  void tell_of_failed_devices() const noexcept;
   /// Lets it hear meanwhile of the ranks that are lost or have given the communicator up.
   void watch_device_calls();
   /// Makes the devices known to the communicator of the ranks that give the same color, where they are connected here.
@@ -354,9 +358,11 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   CallPurpose purpose_;
   std::atomic<PurposeText> purpose_text_{nullptr};  // the last there was, as requests keep their purpose
   std::chrono::nanoseconds timeout_{};              // of the call under way; 0: that of the settings
-  std::optional<Error> failure_;  // what broke it, set before `broken_`, maybe by the thread that drove it
-  std::atomic<bool> broken_{false};
-  bool revoked_here_ = false;       // by this rank, which set it before `broken_`
+  /// The thread that watches calls on devices notices a failure there, and the next call breaks the communicator.
+  enum class Standing : std::uint8_t { whole, devices_failed, broken };
+  std::optional<Error> failure_;  // what broke it, set before `standing_`, maybe by the thread that drove it
+  std::atomic<Standing> standing_{Standing::whole};
+  bool revoked_here_ = false;       // by this rank, which set it before `standing_`
   std::atomic<bool> ready_{false};  // set last, maybe by the thread that drives the set-up
   std::uint64_t calls_begun_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "transport/threads.hpp"
 
 #include <cuda.h>
+#include <gmock/gmock.h>
 #include <nccl.h>
 
 #include <barrier>
@@ -91,14 +92,14 @@ TEST(CallsInStreams, EndWhereARankIsLost) {
   });
 }
 
-TEST(CallsInStreams, EndWhereARankIsLostWhileTheirCommunicatorEnds) {
+TEST(CallsInStreams, WithLimitsEndWhereARankIsLostWhileTheirCommunicatorEnds) {
   ThreadWorld world({.ranks = 2});
   std::barrier<> both(2);
   on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
     const Vector vector;
     std::optional<Communicator> ending = world.communicator(comm.rank());
     EXPECT_FALSE(vector.outcome(*ending, ReduceOp::sum).code);
-    if (comm.rank() == 0) vector.reduce(*ending, ReduceOp::sum);
+    if (comm.rank() == 0) vector.reduce(*ending, ReduceOp::sum, {.timeout = 100s});
     both.arrive_and_wait();
     if (comm.rank() == 1) {
       std::this_thread::sleep_for(300ms);  // the other is on its way into the end
@@ -139,6 +140,28 @@ TEST(CallsInStreams, EndWhereOtherRanksDisagreeAboutACall) {
         outcome_of([&] { allreduce(comm, on_the_host, comm.rank() == 0 ? ReduceOp::sum : ReduceOp::max); });
     expect_error(outcome, ErrorCode::mismatch, {"the ranks disagree about call"});
   });
+}
+
+TEST(CallsInStreams, FailInWhateverCallIsNext) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 0) {
+      vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
+      vector.stream.wait();
+    }
+    expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::timeout, {"was not over in its stream after 0.3 s"});
+  });
+}
+
+TEST(CallsInStreams, ThatNoOtherFollowsFailAtTheEnd) {
+  testing::internal::CaptureStderr();
+  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
+    if (comm.rank() == 1) return;
+    vector.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
+    vector.stream.wait();
+  });
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::StartsWith("chorus: rank 0: calls under way in streams were aborted"),
+                             testing::HasSubstr("was not over in its stream after 0.3 s")));
 }
 
 TEST(CallsInStreams, EndWhereNcclFails) {

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a rank has no window, or cannot open another's, all do without; where a call fails later, all hear of it.
+#include "device/cuda.hpp"
 #include "device/device_ranks.hpp"
+#include "device/device_world.hpp"
 #include "device/double/double.hpp"
+#include "device/window_memory.hpp"
 #include "transport/communicator_state.hpp"
 #include "worlds/outcome.hpp"
 
 #include <chorus/chorus.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -101,6 +108,28 @@ TEST_P(FailingWindows, AreToldOnEveryRankAndHangNobody) {
     EXPECT_TRUE(outcome.code) << "rank " << comm.rank();
     stream.wait();
   });
+}
+
+TEST(WindowMemory, IsNotClosedByAChild) {
+  begin_world();
+  take_device(0);
+  const auto window = [] {
+    return std::make_unique<WindowMemory>(context_of(0), 0, this_process(), std::size_t{1} << 20U, 2);
+  };
+  std::unique_ptr<WindowMemory> mine = window(), others = window();
+  for (const auto* opened : {&mine, &others}) (*opened)->open({mine->address(), others->address()});
+  const pid_t child = fork();
+  if (child == 0) {
+    others.reset();
+    _exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  mine.reset();
+  EXPECT_TRUE(calls("cuMemFree").empty()) << "the other has it open";
+  others.reset();
+  EXPECT_EQ(calls("cuMemFree").size(), 2U);
 }
 
 }  // namespace

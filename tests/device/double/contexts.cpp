@@ -2,16 +2,12 @@
 #include "contexts.hpp"
 
 #include "cuda_call.hpp"
-#include "streams.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 // cuCtx... and cuDevicePrimaryCtx...
 namespace chorus::test::doubles {
@@ -139,16 +135,6 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   return cuda_call({.function = "cuCtxGetDevice"}, Needs::context, [&](Lock&) {
     if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *device = current_device();
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuCtxSynchronize() {
-  return cuda_call({.function = "cuCtxSynchronize"}, Needs::context, [&](Lock& lock) {
-    const std::vector<std::shared_ptr<Stream>> all = streams_of(current_context());
-    const auto captured = [](const auto& stream) { return stream->capture != nullptr; };
-    if (std::ranges::any_of(all, captured)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    for (const auto& stream : all) drain(lock, stream);
     return CUDA_SUCCESS;
   });
 }

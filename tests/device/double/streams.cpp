@@ -86,21 +86,14 @@ std::shared_ptr<Stream> legacy_stream(int device) {
   return stream;
 }
 
-std::vector<std::shared_ptr<Stream>> streams_of(CUcontext context) {
+std::vector<std::shared_ptr<Stream>> blocking_streams(CUcontext context) {
   std::vector<StreamPtr> some;
   const auto take = [&](const StreamPtr& stream) {
-    if (stream->context == context) some.push_back(stream);
+    if (stream->kind == StreamKind::blocking && stream->context == context) some.push_back(stream);
   };
   for (const auto& [handle, stream] : streams()) take(stream);
-  for (const auto& [device, stream] : legacy_streams()) take(stream);
   std::ranges::for_each(per_thread_streams(), take);
   return some;
-}
-
-std::vector<std::shared_ptr<Stream>> blocking_streams(CUcontext context) {
-  std::vector<StreamPtr> all = streams_of(context);
-  std::erase_if(all, [](const StreamPtr& stream) { return stream->kind != StreamKind::blocking; });
-  return all;
 }
 
 void remember_stream(const std::shared_ptr<Stream>& stream) { streams()[stream->handle] = stream; }

@@ -59,9 +59,7 @@ CUresult find_stream(const std::string& function, CUstream handle, StreamUse use
 [[nodiscard]] std::shared_ptr<Stream> make_stream(int device, StreamKind kind);
 /// The null stream of a device.
 [[nodiscard]] std::shared_ptr<Stream> legacy_stream(int device);
-/// The living streams of a context.
-[[nodiscard]] std::vector<std::shared_ptr<Stream>> streams_of(CUcontext context);
-/// Those that wait for its legacy stream, and are waited for.
+/// The living streams of a context that wait for its legacy stream, and are waited for.
 [[nodiscard]] std::vector<std::shared_ptr<Stream>> blocking_streams(CUcontext context);
 /// Makes a stream known by its handle.
 void remember_stream(const std::shared_ptr<Stream>& stream);
