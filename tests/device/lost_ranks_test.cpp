@@ -185,12 +185,7 @@ TEST(CallsInsideNccl, OpenNoGroupInWhatHasBeenAborted) {
 
 TEST(CallsInsideNccl, EndWhereARankIsLost) {
   ThreadWorld world({.ranks = 2});
-  const auto make = [&world] { return std::vector{world.communicator(0), world.communicator(1)}; };
-  std::barrier<> both(2);
-  on_device_ranks(make, Devices::own, [&](const Communicator& comm) {
-    const Vector vector;
-    EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
-    both.arrive_and_wait();
+  on_connected_ranks(world, [&](const Communicator& comm, const Vector& vector) {
     if (comm.rank() == 1) return world.lose(1, "killed by signal 9");
     set_stalls(true);
     expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::peer_lost, {"rank 1 is lost: killed by signal 9"});

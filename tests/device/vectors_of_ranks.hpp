@@ -3,6 +3,7 @@
 
 #include "device/device_ranks.hpp"
 #include "device/test_memory.hpp"
+#include "transport/threads.hpp"
 #include "worlds/outcome.hpp"
 
 #include <chorus/chorus.hpp>
@@ -32,14 +33,20 @@ struct Vector {
   }
 };
 
-/// Two ranks that NCCL has connected for sums.
-inline void on_connected_ranks(const std::function<void(const Communicator&, const Vector&)>& body) {
-  on_device_ranks(2, Devices::own, [&](const Communicator& comm) {
+/// The two ranks of `world` that NCCL has connected for sums.
+inline void on_connected_ranks(const ThreadWorld& world,
+                               const std::function<void(const Communicator&, const Vector&)>& body) {
+  const auto make = [&world] { return std::vector{world.communicator(0), world.communicator(1)}; };
+  on_device_ranks(make, Devices::own, [&](const Communicator& comm) {
     const Vector vector;
     EXPECT_FALSE(vector.outcome(comm, ReduceOp::sum).code);
     barrier(comm);
     body(comm, vector);
   });
+}
+
+inline void on_connected_ranks(const std::function<void(const Communicator&, const Vector&)>& body) {
+  on_connected_ranks(ThreadWorld({.ranks = 2}), body);
 }
 
 }  // namespace chorus::test
