@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <random>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
