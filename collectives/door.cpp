@@ -79,7 +79,10 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   if (!prepare_device(state, arguments)) return;
   const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
   check_stream(state, algorithm, arguments);
-  if (!algorithm.queues()) return drive(state, algorithm, arguments);
+  if (!algorithm.queues()) {
+    drive(state, algorithm, arguments);
+    return state.check_devices();  // by whose failure streams may have gone on too early
+  }
   if (state.settings().compare && state.size() > 1) {
     state.drive(compare_with_previous(state.transport(), arguments.call, arguments.purpose));
   }

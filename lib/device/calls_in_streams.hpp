@@ -14,7 +14,7 @@
 namespace chorus {
 
 /// The calls that were put into streams of one device and may not be over. The device's context is the calling
-/// thread's. Several threads may call: none waits while another does in the driver.
+/// thread's. Several threads may call, and go on while the driver lets `add` wait.
 class CallsInStreams {
  public:
   using Clock = std::chrono::steady_clock;

@@ -171,10 +171,14 @@ CurrentContext::~CurrentContext() {
   if (pushed_) pop_context();
 }
 
-LastContext::LastContext(CUcontext context) noexcept : current_(cuda().ctx_push_current(context) == CUDA_SUCCESS) {}
+LastContext::LastContext(CUcontext context) noexcept : current_(cuda().ctx_push_current(context) == CUDA_SUCCESS) {
+  if (current_) cuda().thread_exchange_stream_capture_mode(&capture_mode_);
+}
 
 LastContext::~LastContext() {
-  if (current_) pop_context();
+  if (!current_) return;
+  cuda().thread_exchange_stream_capture_mode(&capture_mode_);  // as it was
+  pop_context();
 }
 
 }  // namespace chorus

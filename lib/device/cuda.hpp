@@ -105,7 +105,8 @@ class CurrentContext {
   bool pushed_;  ///< it mostly is that already, and to ask takes less than to push and pop
 };
 
-/// The same at the end of something, when the driver may have ended with the process: false where it has.
+/// The same at the end of something, when the driver may have ended with the process: false where it has. What is done
+/// meanwhile disturbs no capture for a graph on other streams, as waiting and freeing do in the usual modes.
 class LastContext {
  public:
   explicit LastContext(CUcontext context) noexcept;
@@ -116,6 +117,7 @@ class LastContext {
 
  private:
   bool current_;
+  CUstreamCaptureMode capture_mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
 }  // namespace chorus

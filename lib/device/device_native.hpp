@@ -61,6 +61,8 @@ class DeviceNative {
   /// Until this ends that thread calls `look` now and then, too: where it throws, what is under way is ended, and the
   /// next call throws the same. It calls `failed` before it ends something.
   virtual void watch_others(std::function<void()> look, std::function<void()> failed) = 0;
+  /// Waits until calls with limits are over, or have been ended.
+  virtual void settle() noexcept = 0;
   /// Ends what is under way on the device, whose results are unspecified; streams go on. No call may follow.
   virtual void abandon() noexcept = 0;
   /// That of the ranks that give the same color, in the order of `key`; one that is never used where this rank gives no

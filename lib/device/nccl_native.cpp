@@ -88,7 +88,9 @@ class NcclNative final : public DeviceNative, private Watched {
     const std::scoped_lock lock(mutex_);
     look_at_others_ = std::move(look);
     tell_of_failure_ = std::move(failed);
+    if (found_) tell_of_failure_();
   }
+  void settle() noexcept override;
   void abandon() noexcept final {
     const std::scoped_lock lock(mutex_);
     abort();
@@ -109,9 +111,6 @@ class NcclNative final : public DeviceNative, private Watched {
 
   void begin_watch();
   void end_watch() noexcept;
-  /// Waits until what has a limit is over or has been aborted: NCCL waits for it where it destroys a communicator, and
-  /// nobody would end that.
-  void settle() noexcept;
   void look(Clock::time_point now) noexcept override;
   void look_at_calls(Clock::time_point now);
   void look_at_ranks(Clock::time_point now);
@@ -121,6 +120,9 @@ class NcclNative final : public DeviceNative, private Watched {
   void abort_on_a_thread() noexcept;
   /// Throws where NCCL has failed, or what the watch has found.
   void check_state();
+  /// Does `work` for `put`, in which NCCL and the driver may let the thread wait, without `lock`.
+  template <class Work>
+  void inside(std::unique_lock<std::mutex>& lock, const Put& put, const Work& work);
   /// `put` is in its stream, whose device's context is the calling thread's. The driver may let that wait, too.
   void note(const Put& put);
 
@@ -172,12 +174,10 @@ bool NcclNative::is_ready() {
     if (begun_) {
       const Put put = *std::exchange(begun_, std::nullopt);
       connected_.insert(NcclCalls::kind_of(put.call, put.buffers));
-      inside_.emplace(put);
-      lock.unlock();
-      const CurrentContext current(context_);
-      note(put);
-      lock.lock();
-      inside_.reset();
+      inside(lock, put, [&] {
+        const CurrentContext current(context_);
+        note(put);
+      });
     } else {
       if (made == nullptr) return true;  // split off without this rank
       comm_ = made;
@@ -222,7 +222,6 @@ void NcclNative::begin_watch() {
 }
 
 void NcclNative::end_watch() noexcept {
-  settle();
   Watch::of_this_process().remove(*this);
   looked_at_others_ = {};
   look(Clock::now());  // a rank may have been lost with nothing under way
@@ -308,19 +307,25 @@ void NcclNative::queue(const Put& put) {
     into_stream();  // NCCL itself says in each call what has failed
     return note(put);
   }
-  {
-    const std::scoped_lock lock(mutex_);
-    if (found_) std::rethrow_exception(found_);
-    inside_.emplace(put);
-  }
-  std::exception_ptr failure;
-  try {
+  std::unique_lock lock(mutex_);
+  if (found_) std::rethrow_exception(found_);
+  inside(lock, put, [&] {
     into_stream();
     note(put);
+  });
+}
+
+template <class Work>
+void NcclNative::inside(std::unique_lock<std::mutex>& lock, const Put& put, const Work& work) {
+  inside_.emplace(put);
+  lock.unlock();
+  std::exception_ptr failure;
+  try {
+    work();
   } catch (...) {
     failure = std::current_exception();
   }
-  const std::scoped_lock lock(mutex_);
+  lock.lock();
   inside_.reset();
   if (found_) std::rethrow_exception(found_);
   if (failure) std::rethrow_exception(failure);

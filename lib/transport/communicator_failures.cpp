@@ -69,11 +69,17 @@ void CommunicatorState::reject_visit(const Call& call) const {
 }
 
 void CommunicatorState::refuse(const Call& call) {
-  if (broken()) reject_as_broken(call);
   try {
-    transport_->device_native()->is_ready();
+    const auto held = engine_->hold();  // other threads drive what is parked here, too, and may break it
+    if (broken()) reject_as_broken(call);
+    try {
+      check_devices();
+    } catch (...) {
+      fail(call);
+    }
   } catch (...) {
-    fail(call);
+    cancel_parked(std::current_exception());
+    throw;
   }
 }
 
@@ -105,29 +111,13 @@ void CommunicatorState::end_calls() const noexcept {
 
 void CommunicatorState::close(const std::string& reason) {
   if (!broken()) {
-    tell_of_failed_devices();
+    const bool devices_are_well = settle_devices();
     failure_.emplace(ErrorCode::not_initialized, reason);
     standing_.store(Standing::broken, std::memory_order_release);
-    end_calls();
+    if (devices_are_well) end_calls();
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
   transport_->set_devices({});
-}
-
-void CommunicatorState::abandon_devices() noexcept {
-  if (DeviceNative* const native = transport_->device_native()) native->abandon();
-}
-
-void CommunicatorState::tell_of_failed_devices() const noexcept {
-  if (standing_.load(std::memory_order_acquire) != Standing::devices_failed) return;
-  try {
-    transport_->device_native()->is_ready();
-  } catch (const Error& error) {
-    peers_->retire(error.code());
-    fmt::print(stderr, "chorus: rank {}: calls under way in streams were aborted, and their results are garbage: {}\n",
-               rank(), error.message());
-  } catch (const std::exception&) {  // there is no memory to say more
-  }
 }
 
 void CommunicatorState::look(Wait& wait) {
@@ -169,6 +159,7 @@ void CommunicatorState::call_roll(Wait& wait) const {
 }
 
 void CommunicatorState::look_at_failures() const {
+  check_devices();
   if (const SharedGroup* memory = transport_->node_memory()) memory->check_others();
   if (const auto failure = peers_->told()) {
     throw GivenUp(failure->code, failure->rank, failure->text);
@@ -204,15 +195,6 @@ Error CommunicatorState::lost(int rank, const std::string& death) {
           fmt::format("rank {} is lost: {}; see what it has printed last and, where it was killed, the system's log; "
                       "the job has to be started again",
                       rank, death)};
-}
-
-void CommunicatorState::look_on_a_thread() const {
-  if (!ready()) return;  // of one that was split off, which is being set up
-  look_at_failures_of_node("the ranks disagree about a call; what others say shows which");
-  for (int rank = 0; rank < transport_->size(); ++rank) {
-    const std::string death = peers_->death_of(rank);
-    if (!death.empty()) throw lost(rank, death);
-  }
 }
 
 void CommunicatorState::look_at_what_was_told() const {

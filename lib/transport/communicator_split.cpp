@@ -3,7 +3,6 @@
 
 #include <chorus/communicator.hpp>
 
-#include "device/find_devices.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
@@ -14,7 +13,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -116,41 +114,6 @@ Task<> CommunicatorState::gather_into(Bytes all, Call call, ConstBytes own) {
     std::memcpy(all.data() + rank * own.size(), theirs + sizeof(Call), own.size());
   }
   check_agreement(calls, call, purpose_text_);
-}
-
-Task<> CommunicatorState::split_devices(CommunicatorState* made, std::optional<int> color, int key) {
-  DeviceNative* const native = transport_->device_native();
-  if (native == nullptr) co_return;  // the new communicator finds them when it has to
-  std::unique_ptr<DeviceNative> part = native->split(color, key);
-  co_await DeviceNative::Connected(*part);
-  if (!color) co_return;
-  made->transport_->set_devices({.accelerator = Accelerator::of(transport_->accelerator()->device()),
-                                 .native = std::move(part),
-                                 .windows = nullptr,  // NCCL does most of what they are for
-                                 .pace = {},
-                                 .note = "device memory: NCCL, split off another communicator"});
-  made->watch_device_calls();
-}
-
-void CommunicatorState::watch_device_calls() {
-  DeviceNative* const native = transport_->device_native();
-  if (native == nullptr) return;
-  native->watch_others([this] { look_on_a_thread(); },
-                       [this] {
-                         Standing whole = Standing::whole;
-                         standing_.compare_exchange_strong(whole, Standing::devices_failed);
-                       });
-}
-
-Task<> CommunicatorState::find_devices(Call call, std::unique_ptr<Accelerator> own) {
-  co_await meet_in_memory(*transport_, call);
-  Devices found = co_await chorus::find_devices(*transport_, std::move(own));
-  notes_.push_back(found.note);
-  if (settings_.log && rank() == 0) fmt::print(stderr, "chorus: {}\n", found.note);
-  transport_->set_devices(std::move(found));
-  watch_device_calls();
-  choices = {};  // made without their pace
-  tuning.reset();
 }
 
 Task<> CommunicatorState::find_native() { transport_->set_native(co_await peers_->find_native(*transport_)); }

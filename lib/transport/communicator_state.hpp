@@ -186,6 +186,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void check_whole(const Call& call) {
     if (standing_.load(std::memory_order_acquire) != Standing::whole) refuse(call);
   }
+  /// Throws what the devices have failed by, where the thread that watches them has noticed.
+  void check_devices() const;
   /// A blocking call begins, whose waits end after `timeout` (0: by the settings): drives what is parked on this
   /// communicator until it is finished, and throws where that has broken it. Before that another thread may be driving
   /// it, so no task is driven earlier.
@@ -298,8 +300,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void cancel_parked(const std::exception_ptr& error);
   /// Ends what is under way on the devices.
   void abandon_devices() noexcept;
-  /// At the end, where the devices have failed and no call has said so.
-  void tell_of_failed_devices() const noexcept;
+  /// At the end: waits for calls on devices that have limits, and tells where devices have failed and no call has said
+  /// so. False there.
+  bool settle_devices() noexcept;
   /// Lets it hear meanwhile of the ranks that are lost or have given the communicator up.
   void watch_device_calls();
   /// Makes the devices known to the communicator of the ranks that give the same color, where they are connected here.

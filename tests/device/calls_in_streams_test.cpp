@@ -12,7 +12,9 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace chorus::test {
@@ -148,16 +150,76 @@ TEST(CallsInStreams, FailInWhateverCallIsNext) {
   });
 }
 
-TEST(CallsInStreams, ThatNoOtherFollowsFailAtTheEnd) {
-  testing::internal::CaptureStderr();
-  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
-    if (comm.rank() == 1) return;
-    vector.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
+TEST(CallsInStreams, FailInCallsThatAreUnderWay) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 0) {
+      vector.reduce(comm, ReduceOp::sum);
+      set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+      expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::transport, {"NCCL", "remote"});
+    } else {
+      std::this_thread::sleep_for(300ms);  // the other is in its barrier
+      expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::transport, {"rank 0 gave up", "remote"});
+    }
     vector.stream.wait();
   });
+}
+
+/// Rank 1 may have what it needs before rank 0 notices.
+TEST(CallsInStreams, FailInStagedOnesBehindThem) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    if (comm.rank() == 0) {
+      vector.reduce(comm, ReduceOp::sum);
+      set_async_error(communicators().front().communicator, 0, ncclRemoteError);
+    }
+    const Outcome staged = vector.outcome(comm, ReduceOp::sum, {.algorithm = "staged"});
+    EXPECT_TRUE(staged.code || comm.rank() == 1);
+    EXPECT_TRUE(outcome_of([&] { barrier(comm); }).code) << "rank " << comm.rank();
+    vector.stream.wait();
+  });
+}
+
+TEST(CallsInStreams, FailInRequestsThatArePending) {
+  on_connected_ranks([](const Communicator& comm, const Vector& vector) {
+    std::vector<float> on_the_host(1'000'000);
+    if (comm.rank() == 0) vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
+    Request request = iallreduce(comm, on_the_host, ReduceOp::sum);
+    if (comm.rank() == 0) {
+      vector.stream.wait();
+      expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::timeout, {"was not over in its stream"});
+    }
+    EXPECT_TRUE(outcome_of([&] { request.wait(); }).code) << "rank " << comm.rank();
+  });
+}
+
+/// Expects that rank 0 says at the end that its call was not over after its limit, and tells the other.
+void expect_told_at_the_end(const std::function<void(const Vector&, std::optional<Communicator>&)>& wait) {
+  std::barrier<> other_has_ended(2);
+  testing::internal::CaptureStderr();
+  on_two_communicators([&](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
+    if (comm.rank() == 1) {
+      other_has_ended.arrive_and_wait();
+      expect_error(vector.outcome(*other, ReduceOp::sum), ErrorCode::timeout, {"rank 0 gave up", "not over"});
+      return;
+    }
+    vector.reduce(*other, ReduceOp::sum, {.timeout = 300ms});
+    wait(vector, other);
+    other.reset();
+    other_has_ended.arrive_and_wait();
+  });
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::AllOf(testing::StartsWith("chorus: rank 0: calls under way in streams were aborted"),
+              testing::AllOf(testing::HasSubstr("chorus: rank 0: NCCL was aborted, and results of calls"),
                              testing::HasSubstr("was not over in its stream after 0.3 s")));
+}
+
+TEST(CallsInStreams, ThatNoOtherFollowsFailAtTheEnd) {
+  expect_told_at_the_end([](const Vector& vector, const auto& /*other*/) { vector.stream.wait(); });
+}
+
+TEST(CallsInStreams, ThatAreEndedAtTheEndFailThere) {
+  expect_told_at_the_end([](const Vector& vector, std::optional<Communicator>& other) {
+    other.reset();
+    vector.stream.wait();
+  });
 }
 
 TEST(CallsInStreams, EndWhereNcclFails) {
@@ -190,6 +252,37 @@ TEST(CallsInStreams, KeepToTheirOwnLimits) {
     vector.reduce(comm, ReduceOp::sum, {.timeout = 300ms});
     vector.stream.wait();  // hangs where nobody aborts it
     expect_error(vector.outcome(comm, ReduceOp::sum), ErrorCode::timeout, {"was not over in its stream after 0.3 s"});
+  });
+}
+
+using Way = std::tuple<const char*, Devices>;
+class EndOfACommunicator : public testing::TestWithParam<Way> {};
+INSTANTIATE_TEST_SUITE_P(Every, EndOfACommunicator,
+                         testing::Values(Way("nccl", Devices::own), Way("staged", Devices::own)),
+                         [](const auto& info) { return std::string(std::get<0>(info.param)); });
+#if CHORUS_HAS_KERNELS
+INSTANTIATE_TEST_SUITE_P(Windows, EndOfACommunicator, testing::Values(Way("ipc_one_shot", Devices::shared)),
+                         [](const auto& info) { return std::string(std::get<0>(info.param)); });
+#endif
+
+TEST_P(EndOfACommunicator, DisturbsNoCaptureForAGraph) {
+  const auto& [algorithm, devices] = GetParam();
+  std::vector<std::optional<Communicator>> all;
+  for (const Communicator& comm : thread_communicators(2)) all.emplace_back(comm);
+  on_device_ranks(2, devices, [&, algorithm = algorithm](const Communicator& comm) {
+    std::optional<Communicator>& ending = all[static_cast<std::size_t>(comm.rank())];
+    const Vector vector;
+    const TestStream captured;
+    EXPECT_FALSE(vector.outcome(*ending, ReduceOp::sum, {.algorithm = algorithm, .timeout = 100s}).code);
+    barrier(comm);
+    if (comm.rank() == 0) begin_capture(captured.native(), CaptureMode::global);
+    barrier(comm);
+    ending.reset();
+    barrier(comm);
+    if (comm.rank() == 0) {
+      EXPECT_EQ(end_capture(captured.native()), CUDA_SUCCESS);
+    }
+    barrier(comm);
   });
 }
 
