@@ -112,6 +112,8 @@ class NcclNative final : public DeviceNative, private Watched {
   void begin_watch();
   void end_watch() noexcept;
   void look(Clock::time_point now) noexcept override;
+  /// The same, under the lock; `thoroughly`: at the other ranks, too, however lately it has.
+  void examine(Clock::time_point now, bool thoroughly) noexcept;
   void look_at_calls(Clock::time_point now);
   void look_at_ranks(Clock::time_point now);
   /// True where the calling thread is not on its way between two calls of NCCL's, as far as time tells.
@@ -150,7 +152,8 @@ class NcclNative final : public DeviceNative, private Watched {
 NcclNative::~NcclNative() {
   if (process_ != getpid()) return;
   if (is_watched_) end_watch();
-  if (const LastContext current(context_); current) {
+  const LastContext current(context_);
+  if (current) {
     in_streams_.forget();
     depth_.forget();
   }
@@ -223,11 +226,12 @@ void NcclNative::begin_watch() {
 
 void NcclNative::end_watch() noexcept {
   Watch::of_this_process().remove(*this);
-  looked_at_others_ = {};
-  look(Clock::now());  // a rank may have been lost with nothing under way
+  const std::scoped_lock lock(mutex_);
+  examine(Clock::now(), true);  // a rank may have been lost with nothing under way
 }
 
 void NcclNative::settle() noexcept {
+  if (!is_watched_ || process_ != getpid()) return;
   const LastContext current(context_);
   if (!current) return;
   const auto is_over = [&] {
@@ -235,13 +239,20 @@ void NcclNative::settle() noexcept {
     return comm_ == nullptr || in_streams_.are_over();
   };
   while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const std::scoped_lock lock(mutex_);
+  examine(Clock::now(), true);
 }
 
 void NcclNative::look(Clock::time_point now) noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || comm_ == nullptr) return;
+  if (lock) examine(now, false);
+}
+
+void NcclNative::examine(Clock::time_point now, bool thoroughly) noexcept {
+  if (comm_ == nullptr) return;
   const LastContext current(context_);
   if (!current) return;
+  if (thoroughly) looked_at_others_ = {};
   try {
     look_at_calls(now);
     look_at_ranks(now);

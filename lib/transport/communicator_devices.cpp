@@ -6,6 +6,7 @@
 #include "device/find_devices.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/gathering.hpp"
+#include "transport/shared_group.hpp"
 
 #include <fmt/format.h>
 
@@ -71,20 +72,26 @@ void CommunicatorState::abandon_devices() noexcept {
   if (DeviceNative* const native = transport_->device_native()) native->abandon();
 }
 
-bool CommunicatorState::settle_devices() noexcept {
+bool CommunicatorState::settle_devices() noexcept try {
   if (DeviceNative* const native = transport_->device_native()) native->settle();
+  std::optional<Error> failure;
   try {
     check_devices();
     return true;
+  } catch (const GivenUp& error) {
+    failure = error;
   } catch (const Error& error) {
-    if (ready() && !entrance_->taken()) tell(error);  // else MPI may not be called here
-    peers_->retire(error.code());
-    fmt::print(
-        stderr,
-        "chorus: rank {}: NCCL was aborted, and results of calls that were under way in streams are garbage: {}\n",
-        rank(), error.message());
-  } catch (const std::exception&) {  // there is no memory to say more
+    failure = error;
+    if (SharedGroup* const memory = transport_->node_memory()) {
+      memory->publish_failure(static_cast<int>(error.code()), error.message());
+    }
   }
+  peers_->retire(failure->code());
+  fmt::print(stderr,
+             "chorus: rank {}: NCCL was aborted, and results of calls that were under way in streams are garbage: {}\n",
+             rank(), failure->message());
+  return false;
+} catch (const std::exception&) {  // there is no memory, or nobody reads what is printed
   return false;
 }
 

@@ -100,21 +100,21 @@ void CommunicatorState::end_with_another(const Call& call) const {
                           alone ? "" : "given up with an earlier call, which said: ", failure_->message()));
 }
 
-void CommunicatorState::end_calls() const noexcept {
+void CommunicatorState::end_calls() noexcept {
   if (SharedGroup* memory = transport_->node_memory()) {
     const auto failure = memory->failure_of_others();  // of which this rank has noticed nothing
     if (failure) peers_->retire(static_cast<ErrorCode>(failure->code));
     memory->end_calls();
   }
+  if (!settle_devices()) return;
   if (ready() && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
 }
 
 void CommunicatorState::close(const std::string& reason) {
   if (!broken()) {
-    const bool devices_are_well = settle_devices();
+    end_calls();
     failure_.emplace(ErrorCode::not_initialized, reason);
     standing_.store(Standing::broken, std::memory_order_release);
-    if (devices_are_well) end_calls();
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
   transport_->set_devices({});
@@ -159,11 +159,11 @@ void CommunicatorState::call_roll(Wait& wait) const {
 }
 
 void CommunicatorState::look_at_failures() const {
-  check_devices();
   if (const SharedGroup* memory = transport_->node_memory()) memory->check_others();
   if (const auto failure = peers_->told()) {
     throw GivenUp(failure->code, failure->rank, failure->text);
   }
+  check_devices();
 }
 
 void CommunicatorState::look_for_ended_ranks() const {

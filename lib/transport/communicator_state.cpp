@@ -29,7 +29,7 @@ CommunicatorState::CommunicatorState(std::unique_ptr<Transport> transport, std::
       entrance_(std::move(entrance)) {}
 
 CommunicatorState::~CommunicatorState() {
-  if (!broken() && process_ == getpid() && settle_devices()) end_calls();
+  if (!broken() && process_ == getpid()) end_calls();
   transport_->set_devices({});  // whose calls are watched with the help of the rest
 }
 

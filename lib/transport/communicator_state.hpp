@@ -300,8 +300,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   void cancel_parked(const std::exception_ptr& error);
   /// Ends what is under way on the devices.
   void abandon_devices() noexcept;
-  /// At the end: waits for calls on devices that have limits, and tells where devices have failed and no call has said
-  /// so. False there.
+  /// At the end: waits for calls on devices that have limits, and tells this node where devices have failed and no call
+  /// has said so. False there.
   bool settle_devices() noexcept;
   /// Lets it hear meanwhile of the ranks that are lost or have given the communicator up.
   void watch_device_calls();
@@ -317,7 +317,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Asks, once, who else waits: before something is said of those that have not come.
   void call_roll(Wait& wait) const;
   /// Tells the others that this one makes no more calls.
-  void end_calls() const noexcept;
+  void end_calls() noexcept;
   void look_at_failures() const;
   void look_for_ended_ranks() const;
   void look_for_ended_ranks_elsewhere() const;

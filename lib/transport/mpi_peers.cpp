@@ -249,7 +249,6 @@ int MpiPeers::world_rank(int rank) const {
 }
 
 void MpiPeers::tell(const Failure& failure) noexcept {
-  if (!MpiRuntime::may_be_called_here()) return;
   Notice notice{.rank = failure.rank, .code = failure.code};
   put_text(notice.text, failure.text);
   transport_.notify(notice.message(), elsewhere());

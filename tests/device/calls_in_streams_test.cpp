@@ -191,6 +191,29 @@ TEST(CallsInStreams, FailInRequestsThatArePending) {
   });
 }
 
+TEST(CallsInStreams, FailAtTheEndThoughNobodyHasLookedAtThemYet) {
+  testing::internal::CaptureStderr();
+  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
+    if (comm.rank() == 1) return;
+    vector.reduce(*other, ReduceOp::sum);
+    for (const auto& nccl : communicators()) set_async_error(nccl.communicator, 0, ncclRemoteError);
+    other.reset();
+    vector.stream.wait();
+  });
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("chorus: rank 0: NCCL was aborted"));
+}
+
+TEST(CallsInStreams, KeepNobodyFromHearingOfTheEnd) {
+  on_two_communicators([](const Communicator& comm, const Vector& vector, std::optional<Communicator>& other) {
+    if (comm.rank() == 1) {
+      return expect_error(outcome_of([&] { barrier(*other); }), ErrorCode::mismatch, {"rank 0", "has ended with it"});
+    }
+    vector.reduce(*other, ReduceOp::sum, {.timeout = 2s});
+    other.reset();
+    vector.stream.wait();
+  });
+}
+
 /// Expects that rank 0 says at the end that its call was not over after its limit, and tells the other.
 void expect_told_at_the_end(const std::function<void(const Vector&, std::optional<Communicator>&)>& wait) {
   std::barrier<> other_has_ended(2);
