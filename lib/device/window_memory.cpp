@@ -121,7 +121,6 @@ void WindowMemory::open(const std::vector<WindowAddress>& all) {
 }
 
 void WindowMemory::close() noexcept {
-  if (process_ != getpid()) return;
   if (!mapped_.empty()) {
     const LastContext current(context_);
     for (std::byte* const there : mapped_) {
