@@ -13,6 +13,7 @@
 // Good for long blocks: each rank sends what it must, straight from and to its place in `out`, and only to its
 // neighbour, which is near in most placements. Its p-1 messages make it slow for short blocks. Right for any p.
 
+#include "ring.hpp"
 #include "algorithm.hpp"
 #include "reduction.hpp"
 
@@ -29,19 +30,11 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const int me = transport.rank();
-  const int ranks = transport.size();
-  const int next = (me + 1) % ranks;
-  const int previous = (me + ranks - 1) % ranks;
   const std::size_t bytes = arguments.call.bytes();
-  const auto block = [&](int number) {
-    return Bytes(arguments.out + static_cast<std::size_t>((number + ranks) % ranks) * bytes, bytes);
-  };
+  const auto block = [&](int rank) { return Bytes(arguments.out + static_cast<std::size_t>(rank) * bytes, bytes); };
 
-  if (arguments.in != arguments.out) copy_unless_same(block(me).data(), arguments.in, bytes);
-  for (int step = 0; step < ranks - 1; ++step) {
-    co_await transport.sendrecv(block(me - step), next, block(me - step - 1), previous);
-  }
+  if (arguments.in != arguments.out) copy_unless_same(block(transport.rank()).data(), arguments.in, bytes);
+  co_await pass_round(transport, block);
 }
 
 }  // namespace

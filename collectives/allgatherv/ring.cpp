@@ -12,6 +12,7 @@
 // Each block goes as it is, straight from and to its place in `out`, and only to a neighbour, which is near in most
 // placements: between nodes one rank of each sends. All wait for the longest block in each step. Right for any p.
 
+#include "ring.hpp"
 #include "section_messages.hpp"
 #include "sections.hpp"
 
@@ -25,19 +26,11 @@ Traffic traffic(const Problem& problem) {
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  const int me = transport.rank();
-  const int ranks = transport.size();
-  const int next = (me + 1) % ranks;
-  const int previous = (me + ranks - 1) % ranks;
-  const auto block = [&](int number) {
-    const Section& section = arguments.out_sections[static_cast<std::size_t>((number + ranks) % ranks)];
+  copy_own(arguments, static_cast<std::size_t>(transport.rank()));
+  co_await pass_round(transport, [&](int rank) {
+    const Section& section = arguments.out_sections[static_cast<std::size_t>(rank)];
     return Bytes(arguments.out + section.offset, section.bytes);
-  };
-
-  copy_own(arguments, static_cast<std::size_t>(me));
-  for (int step = 0; step < ranks - 1; ++step) {
-    co_await transport.sendrecv(block(me - step), next, block(me - step - 1), previous);
-  }
+  });
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 // Bandwidth-optimal, and right for any p and any count (blocks differ by one element at most, and may be empty). Its
 // 2(p-1) messages make it slow for short vectors.
 
+#include "ring.hpp"
 #include "algorithm.hpp"
 #include "blocks.hpp"
 #include "reduction.hpp"
@@ -52,9 +53,7 @@ Task<> run(Transport& transport, Arguments arguments) {
     co_await transport.sendrecv(block(me - step), next, incoming, previous);
     reduction.into_right(incoming, mine);
   }
-  for (int step = 0; step < steps; ++step) {
-    co_await transport.sendrecv(block(me + 1 - step), next, block(me - step), previous);
-  }
+  co_await pass_round(transport, [&](int rank) { return block(rank + 1); });  // the one that it has joined last
 }
 
 }  // namespace
