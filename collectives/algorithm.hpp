@@ -51,6 +51,7 @@ struct LevelTraffic {
 /// What an algorithm costs, without a clock: LinkModel turns it into time.
 struct Traffic {
   LevelTraffic shared;       ///< inside a node, through shared memory
+  double alone = 0;          ///< the same: bytes that one rank writes and reads while the others wait for it
   LevelTraffic messages;     ///< by messages; in phases of their own inside and between nodes: between
   LevelTraffic waited = {};  ///< by messages of other ranks, which the last rank has to wait for besides
   /// Of the `messages`, those that are under way at the same time as another one; bytes: of those that one rank sends

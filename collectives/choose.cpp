@@ -57,7 +57,8 @@ bool is_vendors(const Algorithm& algorithm) { return algorithm.name == vendor::n
 /// on one node where chorus has no shared memory: the vendor may have some.
 double overhead_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
   const bool alike = is_vendors(algorithm) && (problem.nodes > 1 || problem.shared);
-  return algorithm.now == nullptr || alike ? links.task_us : 0;
+  if (alike) return links.task_us;
+  return algorithm.now == nullptr ? links.task_us * std::max(1.0, algorithm.traffic(problem).shared.messages) : 0;
 }
 
 bool may_be_chosen(const Candidate& candidate) { return candidate.applies && !candidate.algorithm->only_named; }

@@ -15,9 +15,11 @@ constexpr double readers_of_a_core = 1.5;
 LinkModel crowded_model() noexcept {
   LinkModel links;
   links.shared = {.latency_us = 0.1, .megabytes_per_second = 12000};
+  links.shared_alone_megabytes_per_second = 12000;
   links.shared_peer_us = 1.8;
   links.read = {.latency_us = 0.7, .megabytes_per_second = 5500};
   links.long_read_megabytes_per_second = 5500;
+  links.readers_at_once = 3;
   links.node = {.latency_us = 15, .megabytes_per_second = 400};
   links.network.latency_us = 20;
   return links;
@@ -35,8 +37,9 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
 
 /// Where so many nodes share the cores of a machine, which does only one of their works at a time.
 void share_cores(LinkModel& links, int nodes) noexcept {
-  for (double* const pace : {&links.shared.megabytes_per_second, &links.read.megabytes_per_second,
-                             &links.long_read_megabytes_per_second, &links.reduce_megabytes_per_second}) {
+  for (double* const pace :
+       {&links.shared.megabytes_per_second, &links.shared_alone_megabytes_per_second, &links.read.megabytes_per_second,
+        &links.long_read_megabytes_per_second, &links.reduce_megabytes_per_second}) {
     *pace /= nodes;
   }
 }
@@ -45,7 +48,10 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& betwe
                         const DevicePace& devices) noexcept {
   LinkModel links = crowded ? crowded_model() : LinkModel();
   if (pace.measured(crowded)) {
-    if (pace.known()) links.shared.megabytes_per_second = pace.best();
+    if (pace.known()) {
+      links.shared.megabytes_per_second = pace.best();
+      links.shared_alone_megabytes_per_second = std::max(pace.best(), pace.alone);
+    }
     if (crowded) links.shared_peer_us = pace.round_us;
     if (pace.system > 0 && pace.system_long > 0) {
       const double readers = crowded ? readers_of_a_core : 1;
@@ -72,11 +78,12 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
     return time(level, message_link(traffic, problem, length_of(level)));
   };
   // What a rank keeps of its own passes through its caches, too.
-  const double handled = traffic.read.bytes + traffic.shared.bytes;
-  const bool long_blocks = handled > static_cast<double>(machine::long_block) * traffic.read.messages;
+  const double handled = traffic.read.bytes + traffic.shared.bytes + traffic.alone;
+  const bool long_blocks = traffic.read.messages > 0 && handled > static_cast<double>(machine::long_block);
   const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
-  const double inside = time(traffic.shared, shared) + shared_peer_us * arrivals + time(traffic.read, reading) +
+  const double inside = time(traffic.shared, shared) + traffic.alone / shared_alone_megabytes_per_second +
+                        shared_peer_us * arrivals + time(traffic.read, reading) +
                         traffic.far / far_megabytes_per_second +
                         time(traffic.inside, node.of(length_of(traffic.inside))) -
                         hidden_inside_us(traffic.inside, traffic.inside_together);

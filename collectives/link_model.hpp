@@ -42,15 +42,21 @@ struct MessageLink {
 /// measured on two cores of a server of 2023 (docs/performance.md) and is right in its proportions.
 struct LinkModel {
   Link shared{.latency_us = 0.1,
-              .megabytes_per_second = 16000};  ///< rounds, and bytes written and read, in shared memory
-  double shared_peer_us = 0.02;                ///< a further line read, for each rank beyond two
+              .megabytes_per_second = 16000};        ///< rounds, and bytes written and read, in shared memory
+  double shared_alone_megabytes_per_second = 16000;  ///< the same where one rank alone moves data in a node
+  double shared_peer_us = 0.05;                      ///< a line read, for each rank
   /// What a package takes in from the others, by all its ranks together. Not measured: the links between packages of
   /// servers of 2020 to 2024 have 30 to 60 GB/s each way that programs reach.
   double far_megabytes_per_second = 40000;
-  double task_us = 0.15;                                     ///< a round driven as a coroutine, beyond one that is not
+  double task_us = 0.4;                                      ///< a round driven as a coroutine, beyond one that is not
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
-  MessageLink node{.latency_us = 1, .megabytes_per_second = 4000};  ///< messages inside a node
+  double readers_at_once = 1;                                ///< ranks that read one process's memory side by side
+  MessageLink node{.latency_us = 1,
+                   .megabytes_per_second = 1200,
+                   .long_from = 4096,
+                   .long_latency_us = 3,
+                   .long_megabytes_per_second = 2500};  ///< messages inside a node
   /// Between nodes, over distances that double, where one rank of each sends.
   MessageLink network{.latency_us = 2, .megabytes_per_second = 5000};
   /// The same where all ranks of a node send at a time: what each of them waits, and what they send together. None: as

@@ -71,6 +71,13 @@ void write_for_others(SharedGroup& memory, Round round, const Arguments& argumen
   Place::write(memory, round, arguments.in + behind, static_cast<std::size_t>(memory.size()) * block - behind, behind);
 }
 
+/// Calls `step` for each other rank, beginning with the next, so that not all read from one.
+template <class Step>
+void for_others(const SharedGroup& memory, Step step) {
+  for (int rank = memory.rank() + 1; rank < memory.size(); ++rank) step(rank);
+  for (int rank = 0; rank < memory.rank(); ++rank) step(rank);
+}
+
 /// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
 enum class Awaited { everybody, all_givers, givers_before, giving_root, nobody };
 

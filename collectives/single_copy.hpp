@@ -2,9 +2,13 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "base/machine.hpp"
+#include "link_model.hpp"
 #include "reduction.hpp"
 #include "transport/shared_group.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -99,6 +103,25 @@ struct SingleCopy {
           .messages = {},
           .waited = {},
           .read = {.messages = reads, .bytes = reads * bytes, .reduced = 0}};
+}
+
+/// `traffic` where several ranks read from one process at a time, of whom some wait for others: as many times as long
+/// as that of one reader.
+inline void take_turns(Traffic& traffic, double turns) {
+  traffic.read.messages *= turns;
+  traffic.read.bytes *= turns;
+}
+/// Where all ranks read from one: of long blocks about three read at a time.
+[[nodiscard]] inline double turns_at_one(const Problem& problem) {
+  constexpr double of_long_blocks = 3;
+  const double readers = links_of(problem).readers_at_once;
+  const bool are_long = problem.call.bytes() >= machine::long_block;
+  return 1 + std::max(0, problem.ranks - 2) / (are_long ? std::max(readers, of_long_blocks) : readers);
+}
+/// Where each rank reads from all in turn, and meets others there that are earlier or later.
+[[nodiscard]] inline double turns_at_all(const Problem& problem) {
+  constexpr double for_doubled_ranks = 0.3;
+  return std::max(1.0, (1 + for_doubled_ranks * (std::log2(problem.ranks) - 1)) / links_of(problem).readers_at_once);
 }
 
 /// The row of `Steps`, with `other` as above.

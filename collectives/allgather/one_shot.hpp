@@ -28,11 +28,11 @@ struct Steps {
   }
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
-    for (int rank = 0; rank < memory.size(); ++rank) {
-      const bool mine = rank == memory.rank();
-      const std::byte* from = mine ? own(memory, arguments) : Place::of(memory, round, rank);
-      copy_unless_same(block(arguments, rank), from, arguments.call.bytes());
-    }
+    const int me = memory.rank();
+    copy_unless_same(block(arguments, me), own(memory, arguments), arguments.call.bytes());
+    for_others(memory, [&](int rank) {
+      copy_unless_same(block(arguments, rank), Place::of(memory, round, rank), arguments.call.bytes());
+    });
   }
 };
 

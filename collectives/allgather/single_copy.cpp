@@ -16,6 +16,7 @@ namespace {
 
 Traffic traffic(const Problem& problem) {
   Traffic traffic = single_copy_traffic(problem, problem.ranks - 1, 1);
+  take_turns(traffic, turns_at_all(problem));
   traffic.far = far_by_all(problem, traffic.read.bytes);
   return traffic;
 }

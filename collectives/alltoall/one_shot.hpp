@@ -24,11 +24,11 @@ struct Steps {
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     const std::size_t own = offset(arguments, memory.rank());
-    for (int rank = 0; rank < memory.size(); ++rank) {
-      const bool mine = rank == memory.rank();
-      const std::byte* from = mine ? arguments.in + own : Place::of(memory, round, rank) + own;
-      copy_unless_same(arguments.out + offset(arguments, rank), from, arguments.call.bytes());
-    }
+    copy_unless_same(arguments.out + own, arguments.in + own, arguments.call.bytes());
+    for_others(memory, [&](int rank) {
+      const std::byte* const theirs = Place::of(memory, round, rank) + own;
+      copy_unless_same(arguments.out + offset(arguments, rank), theirs, arguments.call.bytes());
+    });
   }
 };
 

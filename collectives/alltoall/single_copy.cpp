@@ -15,7 +15,11 @@ extern const Algorithm algorithm;
 namespace chorus::alltoall_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 1); }
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = single_copy_traffic(problem, problem.ranks - 1, 1);
+  take_turns(traffic, turns_at_all(problem));
+  return traffic;
+}
 
 class Steps : public SingleCopySteps {
  public:

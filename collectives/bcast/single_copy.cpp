@@ -7,8 +7,6 @@
 
 #include "single_copy.hpp"
 
-#include <algorithm>
-
 namespace chorus::bcast_shared {
 extern const Algorithm algorithm;
 }
@@ -18,8 +16,7 @@ namespace {
 
 Traffic traffic(const Problem& problem) {
   Traffic traffic = single_copy_traffic(problem, 1, 0);
-  // All read the same pages, which the system lets them do one after the other in part.
-  traffic.read.bytes *= 1 + std::max(0, problem.ranks - 2) / 3.0;
+  take_turns(traffic, turns_at_one(problem));
   traffic.far = far_from_one(problem, traffic.read.bytes);
   return traffic;
 }

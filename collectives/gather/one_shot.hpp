@@ -9,8 +9,8 @@ namespace chorus::gather_one_shot {
 // Every rank shows its block, and the root copies them all: `line` and `slot`.
 
 inline Traffic traffic(const Problem& problem) {
-  return {.shared = {.messages = 1, .bytes = problem.ranks * static_cast<double>(problem.call.bytes()), .reduced = 0},
-          .messages = {}};
+  const double bytes = static_cast<double>(problem.call.bytes());
+  return {.shared = {.messages = 1, .bytes = bytes}, .alone = bytes * (problem.ranks - 1), .messages = {}};
 }
 
 template <class Place>

@@ -25,7 +25,7 @@ Traffic traffic(const Problem& problem) {
   const double others = problem.ranks - 1;
   const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = segment + bytes * (1 + others), .reduced = 0}, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = segment + bytes}, .alone = bytes * others, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

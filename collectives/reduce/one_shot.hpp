@@ -11,7 +11,8 @@ namespace chorus::reduce_one_shot {
 inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
-  return {.shared = {.messages = 1, .bytes = bytes * (1 + others), .reduced = bytes * others},
+  return {.shared = {.messages = 1, .bytes = bytes, .reduced = bytes},
+          .alone = bytes * others,
           .messages = {},
           .far = far_by_one(problem, bytes * others)};
 }

@@ -4,8 +4,8 @@
 // reads all slots and reduces them, in the order of the ranks.
 //
 // There are several slots, so the others write the next while the root reduces the last. The root reads p vectors: for
-// few ranks; with many, sharing the reduction out (reduce_scatter_gather) spares it. Registered memory is read by the
-// root where it lies; its rank waits until that is done.
+// few ranks; with many, sharing the reduction out (`two_shot`) spares it. Registered memory is read by the root where
+// it lies; its rank waits until that is done.
 
 #include "base/machine.hpp"
 #include "lending.hpp"
@@ -30,7 +30,8 @@ Traffic traffic(const Problem& problem) {
   const double segment = static_cast<double>(segment_of(problem.call, problem.slot_bytes));
   const double rounds = std::max(1.0, std::ceil(bytes / segment));
   // While the root reads a segment the others write the next one.
-  return {.shared = {.messages = rounds, .bytes = std::min(bytes, segment) + bytes * others, .reduced = bytes * others},
+  return {.shared = {.messages = rounds, .bytes = std::min(bytes, segment), .reduced = bytes},
+          .alone = bytes * others,
           .messages = {},
           .far = far_by_one(problem, bytes * others)};
 }

@@ -9,7 +9,9 @@ namespace chorus::scatter_one_shot {
 // The root shows the blocks of the others, and each copies its own: `line` and `slot`.
 
 inline Traffic traffic(const Problem& problem) {
-  return {.shared = {.messages = 1, .bytes = problem.ranks * static_cast<double>(problem.call.bytes()), .reduced = 0},
+  const double bytes = static_cast<double>(problem.call.bytes());
+  return {.shared = {.messages = 1, .bytes = bytes},
+          .alone = bytes * (problem.ranks - 1),
           .messages = {},
           .arrivals = 1};  // the root's
 }

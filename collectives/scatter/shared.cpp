@@ -29,7 +29,8 @@ Traffic traffic(const Problem& problem) {
   const double rounds = std::max(1.0, std::ceil(bytes / part));
   const double others = problem.ranks - 1;
   const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
-  return {.shared = {.messages = rounds, .bytes = bytes * others + kept + std::min(bytes, part), .reduced = 0},
+  return {.shared = {.messages = rounds, .bytes = kept + std::min(bytes, part)},
+          .alone = bytes * others,
           .messages = {},
           .arrivals = rounds};  // the root's
 }

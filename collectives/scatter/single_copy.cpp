@@ -7,8 +7,6 @@
 
 #include "single_copy.hpp"
 
-#include <algorithm>
-
 namespace chorus::scatter_shared {
 extern const Algorithm algorithm;
 }
@@ -16,10 +14,9 @@ extern const Algorithm algorithm;
 namespace chorus::scatter_single_copy {
 namespace {
 
-/// All read from one rank's memory, which about three can at a time.
 Traffic traffic(const Problem& problem) {
   Traffic traffic = single_copy_traffic(problem, 1, 0);
-  traffic.read.bytes *= std::max(1.0, problem.ranks / 3.0);
+  take_turns(traffic, turns_at_one(problem));
   return traffic;
 }
 

@@ -56,6 +56,27 @@ Task<double> pace_by(kernels::Store store, SharedGroup& memory, std::vector<std:
   co_return 2 * static_cast<double>(buffer.size()) / shortest;
 }
 
+/// The pace at which the first rank reads what its neighbour has written, while the others wait. 0 on those, and of two
+/// ranks, who do not disturb each other much.
+Task<double> pace_alone(SharedGroup& memory, std::vector<std::byte>& buffer, int repetitions) {
+  if (memory.size() <= 2) co_return 0;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int repetition = -warm_up; repetition < repetitions; ++repetition) {
+    const Round round = co_await memory.open(data_slots);
+    kernels::copy(memory.slot(round, memory.rank()), buffer.data(), buffer.size(), kernels::Store::cached);
+    memory.arrive(round);
+    co_await memory.arrivals(round);
+    if (memory.rank() == 0) {
+      const auto began = Clock::now();
+      kernels::copy(buffer.data(), memory.slot(round, 1), buffer.size(), kernels::Store::cached);
+      const std::chrono::duration<double, std::micro> took = Clock::now() - began;
+      if (repetition >= 0) shortest = std::min(shortest, took.count());
+    }
+    co_await shown(memory, repetition);
+  }
+  co_return static_cast<double>(buffer.size()) / shortest;
+}
+
 /// A block of which the slots of all rounds stay in a core's own caches.
 std::size_t near_bytes(const SharedGroup& memory) { return std::min(machine::pace_renewed_by, memory.slot_bytes()); }
 
@@ -153,6 +174,7 @@ Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions)
   Pace pace;
   pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
   pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
+  pace.alone = co_await pace_alone(memory, buffer, repetitions);
   if (!co_await are_on_cores_of_their_own(memory)) co_return Pace();
   co_await measure_system(memory, repetitions, pace);
   co_return pace;
@@ -194,9 +216,13 @@ Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded
 }
 
 Task<> renew_pace(SharedGroup& memory) {
+  static_assert(sizeof(Pace) <= sizeof(Line));
   Pace pace = co_await measure_once(memory, near_bytes(memory), renewing_repetitions);
-  const Round round = co_await shown(memory, pace);
-  std::memcpy(&pace, memory.payload(round, 0), sizeof pace);
+  const Round round = co_await memory.open(data_slots);
+  std::memcpy(memory.slot(round, memory.rank()), &pace, sizeof pace);  // no slot is shorter than a line
+  memory.arrive(round);
+  co_await memory.arrivals(round);
+  std::memcpy(&pace, memory.slot(round, 0), sizeof pace);
   if (pace.known()) remember(pace, false);
   memory.set_pace(pace);
 }

@@ -19,6 +19,7 @@ class Transport;
 struct Pace {
   double cached = 0;
   double streamed = 0;
+  double alone = 0;          ///< of one rank that reads while no other does; 0 also of two ranks, or one
   double system = 0;         ///< read by the system from another rank's own memory; 0 also where it forbids that
   double system_long = 0;    ///< the same of blocks that a core's own caches do not hold
   double system_us = 0;      ///< what each such reading takes besides, in microseconds

@@ -260,6 +260,7 @@ TEST(Choose, CountsOnOneRankTheCallAndTheCopy) {
 
 TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   const LinkModel links{.shared = {.latency_us = 1, .megabytes_per_second = 10},
+                        .shared_alone_megabytes_per_second = 30,
                         .shared_peer_us = 0.5,
                         .task_us = 100,
                         .node = {.latency_us = 2, .megabytes_per_second = 20},
@@ -299,6 +300,7 @@ TEST(LinkModel, AddsMessagesBytesAndReductionsOfBothLevels) {
   EXPECT_DOUBLE_EQ(slow_to_send.microseconds(traffic, problem), shared + 5 * 2 + 2000 / 20.0 + 1600 / 80.0)
       << "and no longer than a message by itself";
   EXPECT_EQ(links.microseconds({}, problem), 0);
+  EXPECT_DOUBLE_EQ(links.microseconds({.shared = {}, .alone = 90, .messages = {}}, problem), 90 / 30.0);
 }
 
 TEST(Traffic, OfPairsIsInsideTheNodesWhereTheyAreNear) {

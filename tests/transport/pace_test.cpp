@@ -28,6 +28,21 @@ TEST(MeasuredPace, IsThatOfBothWaysOfWriting) {
   });
 }
 
+TEST(MeasuredPace, OfOneRankAloneIsThatOfTheFirstOfSeveral) {
+  for (const int ranks : {2, 3}) {
+    const WorldOptions world{.kind = WorldKind::threads, .ranks = ranks, .slot_bytes = 4096};
+    on_every_rank(world, [](Transport& transport) -> Task<> {
+      SharedGroup& memory = *transport.shared();
+      const Pace pace = co_await measure_pace(memory);
+      const bool measures = memory.size() > 2 && memory.rank() == 0 && pace.known();
+      if (measures ? !sensible(pace.alone) : pace.alone != 0) throw std::logic_error("another rank's pace");
+    });
+  }
+  const LinkModel measured = LinkModel::of({.cached = 5, .streamed = 10, .alone = 30});
+  EXPECT_EQ(measured.shared_alone_megabytes_per_second, 30);
+  EXPECT_EQ(LinkModel::of({.cached = 5, .streamed = 10}).shared_alone_megabytes_per_second, 10) << "as all";
+}
+
 // Two of a hundred ranks are always found on one core.
 TEST(MeasuredPace, IsUnknownWhereRanksShareACore) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 100, .slot_bytes = 128}, [](Transport& transport) -> Task<> {

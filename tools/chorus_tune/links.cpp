@@ -152,21 +152,26 @@ void measure_paces(const Communicator& world, LinkModel& links) {
   constexpr int repetitions = 9;
   SharedGroup* const memory = world.state().transport().node_memory();
   const bool has_pace = memory != nullptr && memory->size() > 1 && !world.state().crowded();
-  std::vector<double> best, system, system_long, system_us;
+  std::vector<double> best, alone, system, system_long, system_us;
   for (int repetition = 0; repetition < repetitions && has_pace; ++repetition) {
     Pace pace;
     drive(world, measure_pace_of(*memory, pace));
     best.push_back(pace.best());
+    alone.push_back(pace.alone);
     system.push_back(pace.system);
     system_long.push_back(pace.system_long);
     system_us.push_back(pace.system_us);
   }
-  std::array<double, 3> slowness = {};  // 0 where a rank does not know
-  const std::array<double, 3> paces = {median_known(best), median_known(system), median_known(system_long)};
+  std::array<double, 4> slowness = {};  // 0 where a rank does not know
+  const std::array<double, 4> paces = {median_known(best), median_known(system), median_known(system_long),
+                                       median_known(alone)};
   for (std::size_t kind = 0; kind < paces.size(); ++kind) slowness[kind] = paces[kind] > 0 ? 1 / paces[kind] : 0;
   allreduce(world, std::span(slowness), ReduceOp::max);
   const double read_us = of_slowest(world, median_known(system_us));
-  if (slowness[0] > 0) links.shared.megabytes_per_second = 1 / slowness[0];
+  if (slowness[0] > 0) {
+    links.shared.megabytes_per_second = 1 / slowness[0];
+    links.shared_alone_megabytes_per_second = 1 / (slowness[3] > 0 ? std::min(slowness[0], slowness[3]) : slowness[0]);
+  }
   if (slowness[1] > 0 && slowness[2] > 0) {
     links.read = {.latency_us = read_us, .megabytes_per_second = 1 / slowness[1]};
     links.long_read_megabytes_per_second = 1 / slowness[2];

@@ -67,6 +67,8 @@ std::string heading(const Tuning::Machine& machine) {
 std::string summary(const LinkModel& measured, const LinkModel& without) {
   std::string text = fmt::format(link_row, "# Link", "Latency(us)", "MB/s", "without a file:", "MB/s");
   text += line("shared memory: rounds, bytes in and out", measured.shared, without.shared);
+  text += line("  one rank alone", {0, measured.shared_alone_megabytes_per_second},
+               {0, without.shared_alone_megabytes_per_second});
   text += line("  a round, for each rank", {measured.shared_peer_us, 0}, {without.shared_peer_us, 0});
   text += line("another process's memory", measured.read, without.read);
   text +=
