@@ -8,9 +8,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
 
 namespace chorus::test {
 namespace {
@@ -21,7 +25,43 @@ constexpr std::byte guard{0xA5};
 
 constexpr std::size_t registered_bytes = std::size_t{16} << 10U;  // at least
 
-bool is_guard(std::byte value) { return value == guard; }
+// Of whole buffers at a time, as a sanitizer looks at every byte of a loop.
+bool same_bytes(std::span<const std::byte> left, std::span<const std::byte> right) {
+  return left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0;
+}
+bool all_guard(std::span<const std::byte> bytes) {
+  return bytes.empty() || (bytes.front() == guard && same_bytes(bytes.first(bytes.size() - 1), bytes.subspan(1)));
+}
+
+using RegisteredMemory = std::vector<std::byte, Allocator<std::byte>>;
+
+/// Registered memory that buffers use one after another, as programs keep theirs: to get it and to touch it first takes
+/// longer than most calls.
+class RegisteredPool {
+ public:
+  /// At least `bytes`, with any content.
+  RegisteredMemory take(std::size_t bytes) {
+    const std::size_t size = std::bit_ceil(std::max(bytes, registered_bytes));
+    const std::scoped_lock lock(mutex_);
+    std::vector<RegisteredMemory>& unused = unused_[size];
+    if (unused.empty()) return RegisteredMemory(size);
+    RegisteredMemory memory = std::move(unused.back());
+    unused.pop_back();
+    return memory;
+  }
+  void give_back(RegisteredMemory memory) {
+    const std::scoped_lock lock(mutex_);
+    unused_[memory.size()].push_back(std::move(memory));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<RegisteredMemory>> unused_;
+};
+RegisteredPool& registered_pool() {
+  static auto* const pool = new RegisteredPool;
+  return *pool;
+}
 
 /// Blocks that a rank gives and gets.
 struct Shape {
@@ -89,12 +129,26 @@ bool gets_own_part(Collective collective) {
 
 }  // namespace
 
+struct PreparedCall::Content {
+  struct Input {
+    std::once_flag computed;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<std::byte> result;  ///< of all ranks; each gets all or a part of it
+  std::vector<Input> inputs;      ///< of each rank, once it has asked
+};
+
 PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placement)
-    : call_(call),
-      ranks_(ranks),
-      placement_(placement),
-      result_(elements_of(call.collective == Collective::barrier ? std::vector<std::int64_t>() : results(call, ranks),
-                          call.type)) {}
+    : call_(call), ranks_(ranks), placement_(placement), content_(std::make_shared<Content>()) {
+  content_->inputs = std::vector<Content::Input>(static_cast<std::size_t>(ranks));
+  if (call.collective != Collective::barrier) content_->result = elements_of(results(call, ranks), call.type);
+}
+
+PreparedCall PreparedCall::placed(const Placement& placement) const {
+  PreparedCall other = *this;
+  other.placement_ = placement;
+  return other;
+}
 
 std::string PreparedCall::describe() const {
   constexpr const char* registered[] = {"no", "some", "all", "input", "output"};
@@ -113,18 +167,22 @@ bool PreparedCall::gets_result(int rank) const noexcept {
   return call_.collective != Collective::exscan || rank > 0;
 }
 
-std::vector<std::byte> PreparedCall::input(int rank) const {
-  std::vector<std::int64_t> values(in_count(rank));
-  if (call_.collective != Collective::bcast || rank == call_.root) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call_, ranks_, rank, i);
-  }
-  return elements_of(values, call_.type);
+std::span<const std::byte> PreparedCall::input(int rank) const {
+  Content::Input& input = content_->inputs[static_cast<std::size_t>(rank)];
+  std::call_once(input.computed, [&] {
+    std::vector<std::int64_t> values(in_count(rank));
+    if (call_.collective != Collective::bcast || rank == call_.root) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call_, ranks_, rank, i);
+    }
+    input.bytes = elements_of(values, call_.type);
+  });
+  return input.bytes;
 }
 
 std::span<const std::byte> PreparedCall::expected(int rank) const {
   if (!gets_result(rank)) return {};
   const std::size_t bytes = out_count(rank) * size_of(call_.type);
-  return std::span(result_).subspan(gets_own_part(call_.collective) ? static_cast<std::size_t>(rank) * bytes : 0,
+  return std::span(content_->result).subspan(gets_own_part(call_.collective) ? static_cast<std::size_t>(rank) * bytes : 0,
                                     bytes);
 }
 
@@ -137,8 +195,9 @@ Placement Placement::of_call(std::size_t number, bool in_place, std::size_t elem
 RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset, bool registered) : bytes_(bytes) {
   const std::size_t all = bytes + 2 * guard_bytes + 64 + largest_offset;
   if (registered) {
-    registered_.assign(std::max(all, registered_bytes), guard);
-    memory_ = registered_;
+    registered_ = registered_pool().take(all);
+    memory_ = std::span(registered_).first(all);
+    std::fill(memory_.begin(), memory_.end(), guard);
   } else {
     ordinary_.assign(all, guard);
     memory_ = ordinary_;
@@ -147,10 +206,12 @@ RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset, bool regist
   begin_ = guard_bytes + (64 - address % 64) % 64 + offset;
 }
 
+RankBuffers::Guarded::~Guarded() {
+  if (!registered_.empty()) registered_pool().give_back(std::move(registered_));
+}
+
 bool RankBuffers::Guarded::intact() const noexcept {
-  const auto first = memory_.begin() + static_cast<std::ptrdiff_t>(begin_);
-  return std::all_of(memory_.begin(), first, is_guard) &&
-         std::all_of(first + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), is_guard);
+  return all_guard(memory_.first(begin_)) && all_guard(memory_.subspan(begin_ + bytes_));
 }
 
 RankBuffers::RankBuffers(const PreparedCall& prepared, int rank)
@@ -197,10 +258,10 @@ void RankBuffers::check() const {
   if (!in_.intact() || !out_.intact()) fail("memory beside the buffers has changed");
   if (must_keep_input()) {
     const auto now = prepared_.placement().in_place ? out_.content() : in_.content();
-    if (!std::ranges::equal(now.first(input_.size()), input_)) fail("the input has changed");
+    if (!same_bytes(input_, now.first(input_.size()))) fail("the input has changed");
   }
   if (!prepared_.placement().in_place && !prepared_.gets_result(rank_)) {
-    if (!std::ranges::all_of(out_.content(), is_guard)) fail("an output without a result has changed");
+    if (!all_guard(out_.content())) fail("an output without a result has changed");
     return;
   }
   const std::span<const std::byte> expected = prepared_.expected(rank_);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct Placement {
 class PreparedCall {
  public:
   PreparedCall(const Call& call, int ranks, const Placement& placement);
+  /// The same call with its buffers elsewhere; what it puts in and gets is not computed again.
+  [[nodiscard]] PreparedCall placed(const Placement& placement) const;
 
   [[nodiscard]] const Call& call() const noexcept { return call_; }
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
@@ -45,7 +48,7 @@ class PreparedCall {
   /// False where its `out` holds nothing afterwards that it did not hold before.
   [[nodiscard]] bool gets_result(int rank) const noexcept;
   /// The content of `in`.
-  [[nodiscard]] std::vector<std::byte> input(int rank) const;
+  [[nodiscard]] std::span<const std::byte> input(int rank) const;
   /// What `out` must hold afterwards; nothing where it gets no result.
   [[nodiscard]] std::span<const std::byte> expected(int rank) const;
 
@@ -53,7 +56,8 @@ class PreparedCall {
   Call call_;
   int ranks_;
   Placement placement_;
-  std::vector<std::byte> result_;  // of all ranks; each gets all or a part of it
+  struct Content;
+  std::shared_ptr<Content> content_;
 };
 
 /// One rank's buffers for a call, between guards.
@@ -71,6 +75,9 @@ class RankBuffers {
   class Guarded {
    public:
     Guarded(std::size_t bytes, std::size_t offset, bool registered);
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
+    ~Guarded();
     [[nodiscard]] std::byte* data() noexcept { return memory_.data() + begin_; }
     [[nodiscard]] std::span<const std::byte> content() const noexcept { return memory_.subspan(begin_, bytes_); }
     [[nodiscard]] bool intact() const noexcept;
@@ -89,7 +96,7 @@ class RankBuffers {
 
   const PreparedCall& prepared_;
   int rank_;
-  std::vector<std::byte> input_;
+  std::span<const std::byte> input_;
   Guarded in_;
   Guarded out_;  // in place: both
 };
