@@ -14,10 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <set>
-#include <tuple>
-#include <utility>
 
 namespace chorus::test {
 namespace {
@@ -28,34 +25,15 @@ constexpr int seeds = 50;
 constexpr std::size_t long_vector = 70'001;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Calls on so many ranks, each computed once for all worlds.
-class PreparedCalls {
- public:
-  explicit PreparedCalls(int ranks) : ranks_(ranks) {}
-
-  [[nodiscard]] const PreparedCall& get(const Call& call) {
-    const Key key(call.type, call.op, call.root, call.count);
-    return calls_.try_emplace(key, call, ranks_, Placement()).first->second;
-  }
-
- private:
-  using Key = std::tuple<DataType, ReduceOp, int, std::size_t>;
-
-  int ranks_;
-  std::map<Key, PreparedCall> calls_;
-};
-
 /// The calls of a series in one world, one after another on every rank.
 class Series {
  public:
-  Series(World& world, const MatrixCase& matrix_case, PreparedCalls& prepared)
-      : world_(world), case_(matrix_case), prepared_(prepared) {}
+  Series(World& world, const MatrixCase& matrix_case) : world_(world), case_(matrix_case) {}
 
   /// Adds a call where the algorithm applies; each with the next offsets.
   void add(const Call& call, bool in_place) {
     if (!case_.algorithm->applies(problem_of(call, world_.transport(0)))) return;
-    const Placement placement = Placement::of_call(calls_.size(), in_place, size_of(call.type));
-    calls_.push_back(prepared_.get(call).placed(placement));
+    calls_.emplace_back(call, case_.ranks, Placement::of_call(calls_.size(), in_place, size_of(call.type)));
   }
 
   void run() {
@@ -71,7 +49,6 @@ class Series {
  private:
   World& world_;
   MatrixCase case_;
-  PreparedCalls& prepared_;
   std::vector<PreparedCall> calls_;
 };
 
@@ -115,8 +92,8 @@ WorldOptions on(const DividedNode& node, const MatrixCase& matrix_case) {
   return {.kind = matrix_case.kind, .ranks = matrix_case.ranks, .slot_bytes = slot_bytes, .bindings = node.bindings};
 }
 
-void run_counts(World& world, Collective collective, const MatrixCase& matrix_case, PreparedCalls& prepared) {
-  Series series(world, matrix_case, prepared);
+void run_counts(World& world, Collective collective, const MatrixCase& matrix_case) {
+  Series series(world, matrix_case);
   for (const std::size_t count : all_counts(collective, matrix_case.ranks, DataType::float32)) {
     for (const int root : roots_for(collective, matrix_case.ranks)) {
       for (const bool in_place : in_place_or_not(collective)) {
@@ -127,8 +104,8 @@ void run_counts(World& world, Collective collective, const MatrixCase& matrix_ca
   series.run();
 }
 
-void run_types(World& world, Collective collective, const MatrixCase& matrix_case, PreparedCalls& prepared) {
-  Series series(world, matrix_case, prepared);
+void run_types(World& world, Collective collective, const MatrixCase& matrix_case) {
+  Series series(world, matrix_case);
   bool in_place = false;
   for (int type = 0; type < static_cast<int>(DataType::opaque); ++type) {
     for (const ReduceOp op : ops_for(collective, static_cast<DataType>(type))) {
@@ -288,33 +265,31 @@ Task<> carry_out_by(const Algorithm& algorithm, bool now, Transport& transport, 
 }
 
 void check_counts(Collective collective, const MatrixCase& matrix_case) {
-  PreparedCalls prepared(matrix_case.ranks);
   for (const Layout& layout : layouts(matrix_case.ranks)) {
     SCOPED_TRACE(layout.name);
     const auto world = make_world({matrix_case.kind, matrix_case.ranks, layout.nodes, slot_bytes});
-    ASSERT_NO_THROW(run_counts(*world, collective, matrix_case, prepared));
+    ASSERT_NO_THROW(run_counts(*world, collective, matrix_case));
   }
   for (const DividedNode& node : nodes_needed(matrix_case, collective)) {
     SCOPED_TRACE(node.name);
     const auto world = make_world(on(node, matrix_case));
-    ASSERT_NO_THROW(run_counts(*world, collective, matrix_case, prepared));
+    ASSERT_NO_THROW(run_counts(*world, collective, matrix_case));
   }
 }
 
 void check_types(Collective collective, const MatrixCase& matrix_case) {
   // Counts show what more ranks change, and more threads.
   if (matrix_case.ranks > (matrix_case.kind == WorldKind::threads ? 4 : 13)) return;
-  PreparedCalls prepared(matrix_case.ranks);
   const auto placements = layouts(matrix_case.ranks);
   const auto& layout = placements[static_cast<std::size_t>(matrix_case.ranks) % placements.size()];
   for (const std::vector<int>& nodes : {std::vector<int>{}, layout.nodes}) {
     const auto world = make_world({matrix_case.kind, matrix_case.ranks, nodes, slot_bytes});
-    ASSERT_NO_THROW(run_types(*world, collective, matrix_case, prepared));
+    ASSERT_NO_THROW(run_types(*world, collective, matrix_case));
   }
   for (const DividedNode& node : nodes_needed(matrix_case, collective)) {
     SCOPED_TRACE(node.name);
     const auto world = make_world(on(node, matrix_case));
-    ASSERT_NO_THROW(run_types(*world, collective, matrix_case, prepared));
+    ASSERT_NO_THROW(run_types(*world, collective, matrix_case));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace chorus::test {
@@ -121,6 +122,13 @@ std::vector<std::int64_t> results(const Call& call, int ranks) {
   }
 }
 
+std::vector<std::int64_t> input_of(const Call& call, int ranks, int rank) {
+  std::vector<std::int64_t> values(shape_of(call, ranks, rank).in * call.count);
+  if (call.collective == Collective::bcast && rank != call.root) return values;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call, ranks, rank, i);
+  return values;
+}
+
 /// True where each rank gets a part of these blocks of its own.
 bool gets_own_part(Collective collective) {
   return collective == Collective::reduce_scatter_block || collective == Collective::alltoall ||
@@ -129,26 +137,66 @@ bool gets_own_part(Collective collective) {
 
 }  // namespace
 
-struct PreparedCall::Content {
-  struct Input {
-    std::once_flag computed;
-    std::vector<std::byte> bytes;
+/// What ranks put in and get, each computed when it is first asked for.
+class PreparedCall::Content {
+ public:
+  Content(const Call& call, int ranks) : call_(call), ranks_(ranks), inputs_(static_cast<std::size_t>(ranks)) {}
+  /// Of a call that may have been prepared before.
+  static std::shared_ptr<Content> of(const Call& call, int ranks);
+
+  std::span<const std::byte> input(int rank) {
+    return inputs_[static_cast<std::size_t>(rank)].get([&] { return input_of(call_, ranks_, rank); }, call_.type);
+  }
+  /// The blocks of all ranks; each gets all or a part of them.
+  std::span<const std::byte> result() {
+    return result_.get([&] { return results(call_, ranks_); }, call_.type);
+  }
+
+ private:
+  class Elements {
+   public:
+    template <class Values>
+    std::span<const std::byte> get(const Values& values, DataType type) {
+      std::call_once(computed_, [&] { bytes_ = elements_of(values(), type); });
+      return bytes_;
+    }
+
+   private:
+    std::once_flag computed_;
+    std::vector<std::byte> bytes_;
   };
-  std::vector<std::byte> result;  ///< of all ranks; each gets all or a part of it
-  std::vector<Input> inputs;      ///< of each rank, once it has asked
+
+  Call call_;
+  int ranks_;
+  std::vector<Elements> inputs_;
+  Elements result_;
 };
 
-PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placement)
-    : call_(call), ranks_(ranks), placement_(placement), content_(std::make_shared<Content>()) {
-  content_->inputs = std::vector<Content::Input>(static_cast<std::size_t>(ranks));
-  if (call.collective != Collective::barrier) content_->result = elements_of(results(call, ranks), call.type);
+std::shared_ptr<PreparedCall::Content> PreparedCall::Content::of(const Call& call, int ranks) {
+  using Key = std::tuple<Collective, DataType, ReduceOp, int, std::size_t, int>;
+  constexpr std::size_t most_kept = std::size_t{64} << 20U;  // bytes
+  static std::mutex mutex;
+  static auto* const kept = new std::map<Key, std::shared_ptr<Content>>;
+  static std::size_t kept_bytes = 0;
+
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<Content>& content = (*kept)[Key(call.collective, call.type, call.op, call.root, call.count, ranks)];
+  if (content) return content;
+  const auto made = std::make_shared<Content>(call, ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Shape shape = shape_of(call, ranks, rank);
+    kept_bytes += (shape.in + shape.out) * call.count * size_of(call.type);
+  }
+  content = made;
+  if (kept_bytes > most_kept) {
+    kept->clear();
+    kept_bytes = 0;
+  }
+  return made;
 }
 
-PreparedCall PreparedCall::placed(const Placement& placement) const {
-  PreparedCall other = *this;
-  other.placement_ = placement;
-  return other;
-}
+PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placement)
+    : call_(call), ranks_(ranks), placement_(placement), content_(Content::of(call, ranks)) {}
 
 std::string PreparedCall::describe() const {
   constexpr const char* registered[] = {"no", "some", "all", "input", "output"};
@@ -167,23 +215,13 @@ bool PreparedCall::gets_result(int rank) const noexcept {
   return call_.collective != Collective::exscan || rank > 0;
 }
 
-std::span<const std::byte> PreparedCall::input(int rank) const {
-  Content::Input& input = content_->inputs[static_cast<std::size_t>(rank)];
-  std::call_once(input.computed, [&] {
-    std::vector<std::int64_t> values(in_count(rank));
-    if (call_.collective != Collective::bcast || rank == call_.root) {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call_, ranks_, rank, i);
-    }
-    input.bytes = elements_of(values, call_.type);
-  });
-  return input.bytes;
-}
+std::span<const std::byte> PreparedCall::input(int rank) const { return content_->input(rank); }
 
 std::span<const std::byte> PreparedCall::expected(int rank) const {
   if (!gets_result(rank)) return {};
   const std::size_t bytes = out_count(rank) * size_of(call_.type);
-  return std::span(content_->result).subspan(gets_own_part(call_.collective) ? static_cast<std::size_t>(rank) * bytes : 0,
-                                    bytes);
+  const bool own_part = gets_own_part(call_.collective);
+  return content_->result().subspan(own_part ? static_cast<std::size_t>(rank) * bytes : 0, bytes);
 }
 
 Placement Placement::of_call(std::size_t number, bool in_place, std::size_t element) {

@@ -30,12 +30,11 @@ struct Placement {
   [[nodiscard]] static Placement of_call(std::size_t number, bool in_place, std::size_t element);
 };
 
-/// A call with what every rank puts in and what it must get. Shared by all ranks; does not change.
+/// A call with what every rank puts in and what it must get, which is computed once for all that are the same but for
+/// their placement. Shared by all ranks; does not change.
 class PreparedCall {
  public:
   PreparedCall(const Call& call, int ranks, const Placement& placement);
-  /// The same call with its buffers elsewhere; what it puts in and gets is not computed again.
-  [[nodiscard]] PreparedCall placed(const Placement& placement) const;
 
   [[nodiscard]] const Call& call() const noexcept { return call_; }
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
@@ -56,7 +55,7 @@ class PreparedCall {
   Call call_;
   int ranks_;
   Placement placement_;
-  struct Content;
+  class Content;
   std::shared_ptr<Content> content_;
 };
 
