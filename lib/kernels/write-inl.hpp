@@ -112,7 +112,8 @@ HWY_NOINLINE void write_vectors(std::byte* out, const Source& source, std::size_
   constexpr std::size_t lanes = hn::MaxLanes(D());
   constexpr std::size_t at_once = 4;
   constexpr std::size_t line = 64;
-  constexpr bool can_stream = lanes * bytes_of<Format> % HWY_STREAM_MULTIPLE == 0;
+  // ThreadSanitizer does not see streamed stores.
+  constexpr bool can_stream = lanes * bytes_of<Format> % HWY_STREAM_MULTIPLE == 0 && !HWY_IS_TSAN;
 
   const std::size_t past_line = std::bit_cast<std::uintptr_t>(out) % line;
   const std::size_t head = (line - past_line) % line / bytes_of<Format>;

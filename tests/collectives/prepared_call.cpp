@@ -8,9 +8,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 namespace chorus::test {
 namespace {
@@ -21,7 +26,43 @@ constexpr std::byte guard{0xA5};
 
 constexpr std::size_t registered_bytes = std::size_t{16} << 10U;  // at least
 
-bool is_guard(std::byte value) { return value == guard; }
+// Of whole buffers at a time, as a sanitizer looks at every byte of a loop.
+bool same_bytes(std::span<const std::byte> left, std::span<const std::byte> right) {
+  return left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0;
+}
+bool all_guard(std::span<const std::byte> bytes) {
+  return bytes.empty() || (bytes.front() == guard && same_bytes(bytes.first(bytes.size() - 1), bytes.subspan(1)));
+}
+
+using RegisteredMemory = std::vector<std::byte, Allocator<std::byte>>;
+
+/// Registered memory that buffers use one after another, as programs keep theirs: to get it and to touch it first takes
+/// longer than most calls.
+class RegisteredPool {
+ public:
+  /// At least `bytes`, with any content.
+  RegisteredMemory take(std::size_t bytes) {
+    const std::size_t size = std::bit_ceil(std::max(bytes, registered_bytes));
+    const std::scoped_lock lock(mutex_);
+    std::vector<RegisteredMemory>& unused = unused_[size];
+    if (unused.empty()) return RegisteredMemory(size);
+    RegisteredMemory memory = std::move(unused.back());
+    unused.pop_back();
+    return memory;
+  }
+  void give_back(RegisteredMemory memory) {
+    const std::scoped_lock lock(mutex_);
+    unused_[memory.size()].push_back(std::move(memory));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<RegisteredMemory>> unused_;
+};
+RegisteredPool& registered_pool() {
+  static auto* const pool = new RegisteredPool;
+  return *pool;
+}
 
 /// Blocks that a rank gives and gets.
 struct Shape {
@@ -81,6 +122,13 @@ std::vector<std::int64_t> results(const Call& call, int ranks) {
   }
 }
 
+std::vector<std::int64_t> input_of(const Call& call, int ranks, int rank) {
+  std::vector<std::int64_t> values(shape_of(call, ranks, rank).in * call.count);
+  if (call.collective == Collective::bcast && rank != call.root) return values;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call, ranks, rank, i);
+  return values;
+}
+
 /// True where each rank gets a part of these blocks of its own.
 bool gets_own_part(Collective collective) {
   return collective == Collective::reduce_scatter_block || collective == Collective::alltoall ||
@@ -89,12 +137,66 @@ bool gets_own_part(Collective collective) {
 
 }  // namespace
 
+/// What ranks put in and get, each computed when it is first asked for.
+class PreparedCall::Content {
+ public:
+  Content(const Call& call, int ranks) : call_(call), ranks_(ranks), inputs_(static_cast<std::size_t>(ranks)) {}
+  /// Of a call that may have been prepared before.
+  static std::shared_ptr<Content> of(const Call& call, int ranks);
+
+  std::span<const std::byte> input(int rank) {
+    return inputs_[static_cast<std::size_t>(rank)].get([&] { return input_of(call_, ranks_, rank); }, call_.type);
+  }
+  /// The blocks of all ranks; each gets all or a part of them.
+  std::span<const std::byte> result() {
+    return result_.get([&] { return results(call_, ranks_); }, call_.type);
+  }
+
+ private:
+  class Elements {
+   public:
+    template <class Values>
+    std::span<const std::byte> get(const Values& values, DataType type) {
+      std::call_once(computed_, [&] { bytes_ = elements_of(values(), type); });
+      return bytes_;
+    }
+
+   private:
+    std::once_flag computed_;
+    std::vector<std::byte> bytes_;
+  };
+
+  Call call_;
+  int ranks_;
+  std::vector<Elements> inputs_;
+  Elements result_;
+};
+
+std::shared_ptr<PreparedCall::Content> PreparedCall::Content::of(const Call& call, int ranks) {
+  using Key = std::tuple<Collective, DataType, ReduceOp, int, std::size_t, int>;
+  constexpr std::size_t most_kept = std::size_t{64} << 20U;  // bytes
+  static std::mutex mutex;
+  static auto* const kept = new std::map<Key, std::shared_ptr<Content>>;
+  static std::size_t kept_bytes = 0;
+
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<Content>& content = (*kept)[Key(call.collective, call.type, call.op, call.root, call.count, ranks)];
+  if (content) return content;
+  const auto made = std::make_shared<Content>(call, ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Shape shape = shape_of(call, ranks, rank);
+    kept_bytes += (shape.in + shape.out) * call.count * size_of(call.type);
+  }
+  content = made;
+  if (kept_bytes > most_kept) {
+    kept->clear();
+    kept_bytes = 0;
+  }
+  return made;
+}
+
 PreparedCall::PreparedCall(const Call& call, int ranks, const Placement& placement)
-    : call_(call),
-      ranks_(ranks),
-      placement_(placement),
-      result_(elements_of(call.collective == Collective::barrier ? std::vector<std::int64_t>() : results(call, ranks),
-                          call.type)) {}
+    : call_(call), ranks_(ranks), placement_(placement), content_(Content::of(call, ranks)) {}
 
 std::string PreparedCall::describe() const {
   constexpr const char* registered[] = {"no", "some", "all", "input", "output"};
@@ -113,19 +215,13 @@ bool PreparedCall::gets_result(int rank) const noexcept {
   return call_.collective != Collective::exscan || rank > 0;
 }
 
-std::vector<std::byte> PreparedCall::input(int rank) const {
-  std::vector<std::int64_t> values(in_count(rank));
-  if (call_.collective != Collective::bcast || rank == call_.root) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = contribution(call_, ranks_, rank, i);
-  }
-  return elements_of(values, call_.type);
-}
+std::span<const std::byte> PreparedCall::input(int rank) const { return content_->input(rank); }
 
 std::span<const std::byte> PreparedCall::expected(int rank) const {
   if (!gets_result(rank)) return {};
   const std::size_t bytes = out_count(rank) * size_of(call_.type);
-  return std::span(result_).subspan(gets_own_part(call_.collective) ? static_cast<std::size_t>(rank) * bytes : 0,
-                                    bytes);
+  const bool own_part = gets_own_part(call_.collective);
+  return content_->result().subspan(own_part ? static_cast<std::size_t>(rank) * bytes : 0, bytes);
 }
 
 Placement Placement::of_call(std::size_t number, bool in_place, std::size_t element) {
@@ -137,8 +233,9 @@ Placement Placement::of_call(std::size_t number, bool in_place, std::size_t elem
 RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset, bool registered) : bytes_(bytes) {
   const std::size_t all = bytes + 2 * guard_bytes + 64 + largest_offset;
   if (registered) {
-    registered_.assign(std::max(all, registered_bytes), guard);
-    memory_ = registered_;
+    registered_ = registered_pool().take(all);
+    memory_ = std::span(registered_).first(all);
+    std::fill(memory_.begin(), memory_.end(), guard);
   } else {
     ordinary_.assign(all, guard);
     memory_ = ordinary_;
@@ -147,10 +244,12 @@ RankBuffers::Guarded::Guarded(std::size_t bytes, std::size_t offset, bool regist
   begin_ = guard_bytes + (64 - address % 64) % 64 + offset;
 }
 
+RankBuffers::Guarded::~Guarded() {
+  if (!registered_.empty()) registered_pool().give_back(std::move(registered_));
+}
+
 bool RankBuffers::Guarded::intact() const noexcept {
-  const auto first = memory_.begin() + static_cast<std::ptrdiff_t>(begin_);
-  return std::all_of(memory_.begin(), first, is_guard) &&
-         std::all_of(first + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), is_guard);
+  return all_guard(memory_.first(begin_)) && all_guard(memory_.subspan(begin_ + bytes_));
 }
 
 RankBuffers::RankBuffers(const PreparedCall& prepared, int rank)
@@ -197,10 +296,10 @@ void RankBuffers::check() const {
   if (!in_.intact() || !out_.intact()) fail("memory beside the buffers has changed");
   if (must_keep_input()) {
     const auto now = prepared_.placement().in_place ? out_.content() : in_.content();
-    if (!std::ranges::equal(now.first(input_.size()), input_)) fail("the input has changed");
+    if (!same_bytes(input_, now.first(input_.size()))) fail("the input has changed");
   }
   if (!prepared_.placement().in_place && !prepared_.gets_result(rank_)) {
-    if (!std::ranges::all_of(out_.content(), is_guard)) fail("an output without a result has changed");
+    if (!all_guard(out_.content())) fail("an output without a result has changed");
     return;
   }
   const std::span<const std::byte> expected = prepared_.expected(rank_);

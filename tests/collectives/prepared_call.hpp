@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ struct Placement {
   [[nodiscard]] static Placement of_call(std::size_t number, bool in_place, std::size_t element);
 };
 
-/// A call with what every rank puts in and what it must get. Shared by all ranks; does not change.
+/// A call with what every rank puts in and what it must get, which is computed once for all that are the same but for
+/// their placement. Shared by all ranks; does not change.
 class PreparedCall {
  public:
   PreparedCall(const Call& call, int ranks, const Placement& placement);
@@ -45,7 +47,7 @@ class PreparedCall {
   /// False where its `out` holds nothing afterwards that it did not hold before.
   [[nodiscard]] bool gets_result(int rank) const noexcept;
   /// The content of `in`.
-  [[nodiscard]] std::vector<std::byte> input(int rank) const;
+  [[nodiscard]] std::span<const std::byte> input(int rank) const;
   /// What `out` must hold afterwards; nothing where it gets no result.
   [[nodiscard]] std::span<const std::byte> expected(int rank) const;
 
@@ -53,7 +55,8 @@ class PreparedCall {
   Call call_;
   int ranks_;
   Placement placement_;
-  std::vector<std::byte> result_;  // of all ranks; each gets all or a part of it
+  class Content;
+  std::shared_ptr<Content> content_;
 };
 
 /// One rank's buffers for a call, between guards.
@@ -71,6 +74,9 @@ class RankBuffers {
   class Guarded {
    public:
     Guarded(std::size_t bytes, std::size_t offset, bool registered);
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
+    ~Guarded();
     [[nodiscard]] std::byte* data() noexcept { return memory_.data() + begin_; }
     [[nodiscard]] std::span<const std::byte> content() const noexcept { return memory_.subspan(begin_, bytes_); }
     [[nodiscard]] bool intact() const noexcept;
@@ -89,7 +95,7 @@ class RankBuffers {
 
   const PreparedCall& prepared_;
   int rank_;
-  std::vector<std::byte> input_;
+  std::span<const std::byte> input_;
   Guarded in_;
   Guarded out_;  // in place: both
 };

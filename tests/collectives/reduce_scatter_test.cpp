@@ -34,6 +34,9 @@ std::vector<Counts> counts_of_blocks(int ranks) {
   return all;
 }
 
+/// Elements of which exact sums, each as long as tens of them, go on the first and the last layout alone.
+constexpr std::size_t long_exact_sums = 15'000;
+
 std::size_t sum_of(const Counts& counts) {
   std::size_t sum = 0;
   for (const std::size_t count : counts) sum += count;
@@ -80,8 +83,10 @@ void check(Call call, const std::vector<Layout>& layouts, WorldKind kind) {
   for (const Layout& layout : layouts) {
     const auto ranks = static_cast<int>(layout.nodes.size());
     const auto world = make_world({kind, ranks, layout.nodes, slot_bytes});
+    const bool exact = call.repeatability == Repeatability::reproducible;
     for (const Counts& counts : counts_of_blocks(ranks)) {
       call.count = sum_of(counts);
+      if (exact && call.count > long_exact_sums && &layout != &layouts.front() && &layout != &layouts.back()) continue;
       for (const Algorithm* algorithm : algorithms(Collective::reduce_scatter)) {
         const Problem problem = problem_of(call, world->transport(0));
         if (!algorithm->applies(carries_wider(*algorithm, problem) ? with_wider_elements(problem) : problem)) continue;

@@ -262,8 +262,8 @@ TEST_P(RegisteredMemory, IsNotTakenFromARankThatHasGivenUp) {
       if (from_root) return bcast(broken, data.get(), lender, options);
       gather(broken, std::span<const int>(data.get()), gathered.get(), ranks() - 1, options);
     };
-    if (late) std::this_thread::sleep_for(600ms);
-    const CollectiveOptions options{.algorithm = "shared", .timeout = me() == lender ? 200ms : 5000ms};
+    if (late) std::this_thread::sleep_for(300ms);
+    const CollectiveOptions options{.algorithm = "shared", .timeout = me() == lender ? 100ms : 5000ms};
     const Outcome outcome = outcome_of([&] { call(options); });
     if (late && !outcome.code) {
       const std::span<int> got = (from_root ? data : gathered).get().first(count);
