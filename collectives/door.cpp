@@ -128,7 +128,7 @@ bool left_to_vendor(CommunicatorState& state, Call call) {
 void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOptions& options) {
   try {
     state.prepare(options.timeout);
-    if (!state.ready()) state.drive(state.set_up());
+    if (!state.ready()) state.drive(state.set_up(arguments.call));
     if (arguments.call.memory == Memory::device) return run_on_device(state, arguments, options);
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
