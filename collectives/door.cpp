@@ -93,6 +93,29 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   state.drive(algorithm.run(state.transport(), arguments));
 }
 
+Used used_on(const CommunicatorState& state, Collective collective, int root) {
+  const bool is_root = state.rank() == root;
+  return {.in = is_root || (collective != Collective::scatter && collective != Collective::scatterv),
+          .out = is_root || (collective != Collective::reduce && collective != Collective::gather &&
+                             collective != Collective::gatherv)};
+}
+
+/// The argument that is wrong where `in`, `out` or both are.
+const char* name_of_wrong(Collective collective, bool in, bool out) {
+  if (collective == Collective::bcast) return "data";
+  return in && out ? "inout" : in ? "in" : "out";
+}
+
+/// A buffer that has elements and is used must not be null.
+void check_pointers(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, Used used) {
+  const bool no_in = used.in && buffers.in == nullptr && buffers.in_count > 0;
+  const bool no_out = used.out && buffers.out == nullptr && buffers.out_count > 0;
+  if (!no_in && !no_out) return;
+  reject(state, collective,
+         fmt::format("argument {} is a null pointer with {} elements; pass the data, or an empty range",
+                     name_of_wrong(collective, no_in, no_out), no_in ? buffers.in_count : buffers.out_count));
+}
+
 }  // namespace
 
 bool left_to_vendor(CommunicatorState& state, Call call) {
@@ -105,7 +128,7 @@ bool left_to_vendor(CommunicatorState& state, Call call) {
 void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOptions& options) {
   try {
     state.prepare(options.timeout);
-    if (!state.ready()) state.drive(state.set_up());
+    if (!state.ready()) state.drive(state.set_up(arguments.call));
     if (arguments.call.memory == Memory::device) return run_on_device(state, arguments, options);
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
@@ -157,27 +180,20 @@ void reject_root(const CommunicatorState& state, Collective collective, int root
          fmt::format("argument root is {}; the communicator has ranks 0 to {}", root, state.size() - 1));
 }
 
+void reject_too_long(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, Used used) {
+  const bool in = used.in && is_too_long(buffers.in_count, buffers.element_bytes);
+  const bool out = used.out && is_too_long(buffers.out_count, buffers.element_bytes);
+  if (!in && !out) return;
+  const bool one = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  reject(state, collective,
+         too_long(name_of_wrong(collective, in || one, out || one), in ? buffers.in_count : buffers.out_count,
+                  buffers.element_bytes));
+}
+
 void reject_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                    const char* rule) {
   reject(state, collective,
          fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));
-}
-
-void check_pointers(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, int root) {
-  const bool is_root = state.rank() == root;
-  const bool gives = is_root || (collective != Collective::scatter && collective != Collective::scatterv);
-  const bool gets = is_root || (collective != Collective::reduce && collective != Collective::gather &&
-                                collective != Collective::gatherv);
-  const bool no_in = gives && buffers.in == nullptr && buffers.in_count > 0;
-  const bool no_out = gets && buffers.out == nullptr && buffers.out_count > 0;
-  if (!no_in && !no_out) return;
-  const char* const argument = collective == Collective::bcast ? "data"
-                               : no_in && no_out               ? "inout"
-                               : no_in                         ? "in"
-                                                               : "out";
-  reject(state, collective,
-         fmt::format("argument {} is a null pointer with {} elements; pass the data, or an empty range", argument,
-                     no_in ? buffers.in_count : buffers.out_count));
 }
 
 void check_overlap(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
@@ -191,7 +207,9 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
 
 Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                        std::size_t count, int root) {
-  check_pointers(state, collective, buffers, root);
+  const Used used = used_on(state, collective, root);
+  check_lengths(state, collective, buffers, used);
+  check_pointers(state, collective, buffers, used);
   const bool opaque = buffers.type == DataType::opaque;
   Arguments arguments{.call = {.collective = collective,
                                .type = buffers.type,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "base/lengths.hpp"
 #include "choose.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/communicator_state.hpp"
@@ -52,18 +53,29 @@ inline void check_op(const detail::CommunicatorState& state, Collective collecti
 inline void check_root(const detail::CommunicatorState& state, Collective collective, int root) {
   if (root < 0 || root >= state.size()) reject_root(state, collective, root);
 }
-/// The lengths must be right; `rule` says what is.
+/// Which buffers of a call are read or written on this rank.
+struct Used {
+  bool in = true;
+  bool out = true;
+};
+/// No buffer that is used may be longer than an address space, so that its bytes can be counted.
+void reject_too_long(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                     Used used);
+inline void check_lengths(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                          Used used = {}) {
+  if (!is_short(buffers.in_count | buffers.out_count)) [[unlikely]]
+    reject_too_long(state, collective, buffers, used);
+}
+/// The lengths of two buffers that are used must be right; `rule` says what is.
 inline void check_counts(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                          bool right, const char* rule) {
+  check_lengths(state, collective, buffers);
   if (!right) reject_counts(state, collective, buffers, rule);
 }
-/// A buffer that has elements and is read or written on this rank must not be null.
-void check_pointers(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
-                    int root);
 void check_overlap(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers);
 
 /// The arguments of a call of `count` elements a block whose lengths are checked, without an operation or by
-/// `operation`; checks the pointers.
+/// `operation`; checks the pointers and, where `check_counts` has not, the lengths.
 [[nodiscard]] Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
                                      const detail::Buffers& buffers, std::size_t count, int root = 0);
 [[nodiscard]] Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,

@@ -85,7 +85,7 @@ void PendingCall::take() {
 Task<> PendingCall::whole() {
   try {
     state_->check_not_given_up();
-    if (!state_->ready()) co_await state_->set_up(false);
+    if (!state_->ready()) co_await state_->set_up(arguments_.call, false);
     const Algorithm& algorithm = chosen_for(*state_, arguments_.call, options_, Form::request);
     arguments_.links = &links_of(*state_, arguments_.call);
     state_->begin_call();

@@ -49,8 +49,9 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
     const std::size_t begin = displacements.empty() ? next : displacements[rank];
     if (begin > blocks.elements || counts[rank] > blocks.elements - begin) {
       reject(state, collective, blocks,
-             fmt::format(": the block of rank {}, {} elements from element {} on, leaves the buffer of {} elements",
-                         rank, counts[rank], begin, blocks.elements));
+             fmt::format(": the block of rank {}, {} elements from element {} on, leaves the buffer of {} elements{}",
+                         rank, counts[rank], begin, blocks.elements,
+                         is_too_long(begin | counts[rank], 1) ? "; was a negative number converted?" : ""));
     }
     sections[rank] = {begin * blocks.element_bytes, counts[rank] * blocks.element_bytes};
     next = begin + counts[rank];
@@ -67,6 +68,7 @@ Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState
   const std::span<Section> all = gathers ? table.out() : table.in();
   Section mine{0, (gathers ? buffers.in_count : buffers.out_count) * buffers.element_bytes};
   if (is_root) {
+    check_lengths(state, collective, buffers);
     const std::size_t elements = gathers ? buffers.out_count : buffers.in_count;
     lay_out(state, collective, {blocks, "blocks", elements, buffers.element_bytes}, gathers, all);
     const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;

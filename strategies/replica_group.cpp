@@ -114,7 +114,7 @@ struct ReplicaGroup::State {
   }
   /// Replaces the communicators that an earlier run or collective has broken. All workers come here after such.
   void renew() {
-    if (failed && !alone()) local = thread_communicators(layout.local_replicas);
+    if (failed && !alone()) local = detail::replica_communicators(layout.local_replicas);
     if (all_workers && (failed || given_up)) {
       if (start_timeout.count() > 0) barrier(*all_workers, {.timeout = start_timeout});  // making them has no limit
       connect_workers();
@@ -203,7 +203,7 @@ ReplicaGroup::ReplicaGroup(std::vector<Device> devices, const std::optional<Comm
   } else {
     state_->all_workers.reset();
   }
-  if (!state_->alone()) state_->local = thread_communicators(state_->layout.local_replicas);
+  if (!state_->alone()) state_->local = detail::replica_communicators(state_->layout.local_replicas);
 }
 
 ReplicaGroup::~ReplicaGroup() {

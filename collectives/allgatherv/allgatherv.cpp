@@ -16,6 +16,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
                   const BlockLayout& blocks) {
   const auto me = static_cast<std::size_t>(state.rank());
   const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  check_lengths(state, collective, buffers);
   lay_out(state, collective, {blocks, "blocks", buffers.out_count, buffers.element_bytes}, true, table.out());
   const Section mine = in_place ? table.out()[me] : Section{0, buffers.in_count * buffers.element_bytes};
   check_counts(state, collective, buffers, mine.bytes == table.out()[me].bytes,

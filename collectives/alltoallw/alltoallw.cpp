@@ -35,6 +35,12 @@ Byte* take_blocks(const detail::CommunicatorState& state, std::span<const std::s
   for (std::size_t rank = 0; rank < sections.size(); ++rank) {
     const std::span<Byte>& block = blocks[rank];
     if (block.empty()) continue;
+    if (is_too_long(block.size(), 1)) {
+      reject(state, collective,
+             fmt::format("argument {}: the block of rank {} has {} bytes, more than an address space holds; was a "
+                         "negative number converted?",
+                         argument, rank, block.size()));
+    }
     if (may_be_on_device(block.data())) [[unlikely]]
       check_host(state, collective, block.data(), argument);
     sections[rank] = {static_cast<std::size_t>(block.data() - lowest), block.size()};

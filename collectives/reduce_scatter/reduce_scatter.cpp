@@ -18,6 +18,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   const auto me = static_cast<std::size_t>(state.rank());
   const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
   const BlockLayout blocks(counts);
+  check_lengths(state, collective, buffers);
   lay_out(state, collective, {blocks, "counts", buffers.in_count, buffers.element_bytes}, false, table.in());
   std::size_t all = 0;
   for (const std::size_t count : counts) all += count;

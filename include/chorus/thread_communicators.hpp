@@ -26,4 +26,11 @@ namespace chorus {
 ///          environment is wrong.
 [[nodiscard]] CHORUS_API std::vector<Communicator> thread_communicators(int ranks);
 
+namespace detail {
+
+/// The same for the replicas of a strategy: they share memory whatever CHORUS_SHARED_MEMORY and CHORUS_NODE_RANKS say,
+/// so that they find where they differ.
+[[nodiscard]] CHORUS_API std::vector<Communicator> replica_communicators(int replicas);
+
+}  // namespace detail
 }  // namespace chorus

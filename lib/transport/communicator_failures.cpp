@@ -107,7 +107,8 @@ void CommunicatorState::end_calls() noexcept {
     memory->end_calls();
   }
   if (!settle_devices()) return;
-  if (ready() && !entrance_->taken()) peers_->end_calls(calls_begun_);  // else MPI may not be called here
+  if (entrance_->taken()) return;  // MPI may not be called here
+  peers_->end_calls({.rank = rank(), .calls = ready() ? calls_begun_ : set_ups_refused_, .set_up = ready()});
 }
 
 void CommunicatorState::close(const std::string& reason) {
@@ -153,7 +154,7 @@ void CommunicatorState::look(Wait& wait) {
 }
 
 void CommunicatorState::call_roll(Wait& wait) const {
-  if (!ready() || wait.asked != Wait::Clock::time_point{}) return;  // before the set-up nobody knows whom to ask
+  if (wait.asked != Wait::Clock::time_point{}) return;
   wait.asked = wait.looked;
   peers_->call_roll();
 }
@@ -167,8 +168,8 @@ void CommunicatorState::look_at_failures() const {
 }
 
 void CommunicatorState::look_for_ended_ranks() const {
-  if (!ready()) return;  // one that has set it up and needs no call may have ended with it
   look_for_ended_ranks_elsewhere();
+  if (!ready()) return;
   const SharedGroup* memory = transport_->node_memory();
   const std::optional<int> ended = memory != nullptr ? memory->missing_for_ever() : std::nullopt;
   if (!ended) return;
@@ -177,7 +178,15 @@ void CommunicatorState::look_for_ended_ranks() const {
 
 void CommunicatorState::look_for_ended_ranks_elsewhere() const {
   const auto ended = peers_->ended();
-  if (!ended || ended->calls >= calls_begun_) return;
+  if (!ended) return;
+  if (!ready()) {
+    if (ended->set_up || ended->calls > set_ups_refused_) return;  // it has done its part
+    throw Error(ErrorCode::mismatch,
+                fmt::format("rank {} does not make this call, the first on this communicator, as it has ended with it "
+                            "before; see whether it has failed there; all ranks must make the same calls",
+                            ended->rank));
+  }
+  if (ended->calls >= calls_begun_) return;
   throw ended_before(ended->rank, calls_begun_, ended->calls == 0 ? "none" : fmt::format("#{}", ended->calls));
 }
 
@@ -214,7 +223,7 @@ void CommunicatorState::look_at_failures_of_node(const std::string& of_mismatch)
 
 std::string CommunicatorState::missing_ranks() const {
   const SharedGroup* memory = transport_->node_memory();
-  std::string text;
+  std::string text = ready() ? std::string() : set_up_under_way();
   if (memory != nullptr) {
     for (int peer = 0; peer < memory->size(); ++peer) {
       if (!memory->is_behind(peer)) continue;
@@ -229,6 +238,7 @@ std::string CommunicatorState::missing_ranks() const {
                         peers_->describe(silent[number]));
   }
   if (silent.size() > most_named) text += fmt::format(" and {} more", silent.size() - most_named);
+  if (!ready() && silent.empty()) text += ": any rank may be the one that has not come to it";
   return text.empty() ? waited_for() : text;
 }
 
@@ -243,16 +253,18 @@ std::string CommunicatorState::last_call_of(int peer, const char* separator) con
 
 std::string CommunicatorState::waited_for() const {
   if (driven() == nullptr || driven()->waiting() == nullptr) return {};
-  return ready()
-             ? fmt::format(
-                   "; all ranks that it sees have begun that call, and it is {}; a rank that has begun a nonblocking "
-                   "call goes on with it inside chorus alone: let it call test or wait, or set "
-                   "CHORUS_PROGRESS_THREAD=1",
-                   driven()->waiting()->describe())
-             : fmt::format(
-                   "; it is {} in the first call on this communicator, which sets it up: any rank may be the "
-                   "one that has not come to it",
-                   driven()->waiting()->what());
+  return fmt::format(
+      "; all ranks that it sees have begun that call, and it is {}; a rank that has begun a nonblocking call goes on "
+      "with it inside chorus alone: let it call test or wait, or set CHORUS_PROGRESS_THREAD=1{}",
+      driven()->waiting()->describe(),
+      transport_->nodes().empty() ? ""
+                                  : "; where another node may be in another call, CHORUS_CHECK=collective finds it");
+}
+
+std::string CommunicatorState::set_up_under_way() const {
+  const PolledEvent* const event = driven() != nullptr ? driven()->waiting() : nullptr;
+  return fmt::format("; it is {} in the first call on this communicator, which sets it up",
+                     event != nullptr ? event->what() : "waiting");
 }
 
 void CommunicatorState::warn_of_stall(const Wait& wait) const {
@@ -265,8 +277,10 @@ void CommunicatorState::warn_of_stall(const Wait& wait) const {
                seconds(wait.looked - wait.began), memory->calls_begun(),
                mine ? chorus::describe(mine->call, purpose_text_) : std::string(), missing_ranks());
   } else {
-    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}\n", transport_->rank(), seconds(wait.looked - wait.began),
-               missing_ranks());
+    const bool first = !ready() && first_call_.has_value();
+    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}{}\n", transport_->rank(),
+               seconds(wait.looked - wait.began),
+               first ? " in " + chorus::describe(*first_call_, purpose_text_) : std::string(), missing_ranks());
   }
 }
 

@@ -97,7 +97,7 @@ std::vector<std::byte> CommunicatorState::gather(const Call& asked, ConstBytes o
 }
 
 Task<> CommunicatorState::gather_into(Bytes all, Call call, ConstBytes own) {
-  if (!ready()) co_await set_up();
+  if (!ready()) co_await set_up(call);
   begin_call();
   co_await meet_in_memory(*transport_, call);
   const auto ranks = static_cast<std::size_t>(size());
@@ -123,7 +123,7 @@ CommunicatorState::OnNode CommunicatorState::on_node(const Call& call) {
   check_whole(call);
   try {
     prepare({});
-    if (!ready()) drive(set_up());
+    if (!ready()) drive(set_up(call));
   } catch (...) {
     fail(call);
   }

@@ -33,11 +33,17 @@ CommunicatorState::~CommunicatorState() {
   transport_->set_devices({});  // whose calls are watched with the help of the rest
 }
 
-Task<> CommunicatorState::set_up(bool at_once) {
+Task<> CommunicatorState::set_up(Call call, bool at_once) {
   if (ready()) co_return;  // a request that was parked meanwhile has done it
+  first_call_ = call;
   if (!agreed_) {
     settings_ = peers_->own_settings();
-    settings_ = co_await peers_->agree_on_settings(*transport_);
+    try {
+      settings_ = co_await peers_->agree_on_settings(*transport_);
+    } catch (const Refusal&) {
+      ++set_ups_refused_;
+      throw;
+    }
     agreed_ = true;
   }
   Peers::Shared shared = co_await peers_->set_up(*transport_, *this, settings_);

@@ -98,14 +98,15 @@ class Peers {
   virtual void tell(const Failure& failure) noexcept = 0;
   /// What another rank has told. Answers those that call the roll.
   [[nodiscard]] virtual std::optional<Failure> told() = 0;
-  /// This rank ends with the communicator, on which it has begun so many calls: tells one of those ranks, which waits
-  /// in vain if it is in a later call, and then tells all.
-  virtual void end_calls(std::uint64_t /*calls*/) noexcept {}
-  /// One of those ranks that has ended with it, as `told` has heard.
+  /// One of those ranks that has ended with the communicator.
   struct Ended {
     int rank = 0;
-    std::uint64_t calls = 0;  ///< that it has begun
+    std::uint64_t calls = 0;  ///< that it has begun; where it is not set up, how often that was refused
+    bool set_up = true;
   };
+  /// This rank has: tells one of those ranks, which waits in vain if it is in a later call, and then tells all.
+  virtual void end_calls(const Ended& /*own*/) noexcept {}
+  /// The last that `told` has heard of.
   [[nodiscard]] virtual std::optional<Ended> ended() const { return std::nullopt; }
   /// A communicator of the ranks `ranks`, this one among them; run by each of them. `members` carries messages between
   /// them, as its ranks 0, 1, ...
@@ -148,9 +149,9 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] const NetworkPace& network() const noexcept { return network_; }
   [[nodiscard]] bool ready() const noexcept { return ready_.load(std::memory_order_acquire); }
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
-  /// Finds out what the ranks share; the first operation of every communicator. Does nothing the second time.
-  /// `at_once`: the caller waits for it and for nothing else, so that times are what messages take.
-  Task<> set_up(bool at_once = true);
+  /// Finds out what the ranks share; the first operation of every communicator, for `call`. Does nothing the second
+  /// time. `at_once`: the caller waits for it and for nothing else, so that times are what messages take.
+  Task<> set_up(Call call, bool at_once = true);
   /// Makes the vendor's collectives known to the transport; in a blocking call, which every rank makes.
   Task<> find_native();
   /// Finds out how the devices reach one another, before the first `call` with device memory, which every rank makes;
@@ -340,6 +341,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[nodiscard]] std::string ranks_in_world() const;
   /// What this rank waits for.
   [[nodiscard]] std::string waited_for() const;
+  [[nodiscard]] std::string set_up_under_way() const;
   /// Of a rank of this node that is behind.
   [[nodiscard]] std::string last_call_of(int peer, const char* separator) const;
 
@@ -367,6 +369,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   std::atomic<Standing> standing_{Standing::whole};
   bool revoked_here_ = false;       // by this rank, which set it before `standing_`
   std::atomic<bool> ready_{false};  // set last, maybe by the thread that drives the set-up
+  std::uint64_t set_ups_refused_ = 0;
+  std::optional<Call> first_call_;  // for which the communicator is being set up
   std::uint64_t calls_begun_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include "transport/failure_text.hpp"
 #include "transport/gathering.hpp"
+#include "transport/known_processes.hpp"
 #include "transport/launch_line.hpp"
 #include "transport/mpi_endpoints.hpp"
 #include "transport/mpi_runtime.hpp"
@@ -140,6 +141,11 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   memory_ = co_await share_memory(transport, settings, records_, shared.notes);
   if (is_first_of_all(transport)) {
     shared.notes.insert(shared.notes.begin(), launch_line(detail::Launch::of_this_process(), records_));
+    std::map<int, KnownProcess> processes;
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      if (const int in_world = world_rank(rank); in_world != no_rank) processes[in_world] = *process_of(rank);
+    }
+    remember_processes(std::move(processes));
   }
   waiter.set_policy(policy_of(records_[static_cast<std::size_t>(transport.rank())].kernel));
   shared.crowded = is_crowded();
@@ -228,20 +234,28 @@ std::unique_ptr<SharedGroup> MpiPeers::make_group(const Settings& settings, Wait
   return std::make_unique<SharedGroup>(std::move(members), waiter);
 }
 
+std::optional<KnownProcess> MpiPeers::process_of(int rank) const {
+  if (!records_.empty()) {
+    const PeerRecord& record = records_[static_cast<std::size_t>(rank)];
+    if (record.process.pid != 0) return KnownProcess{record.host.data(), record.process};  // has come so far
+  }
+  return known_process(world_rank(rank));
+}
+
 std::string MpiPeers::death_of(int rank) {
-  if (records_.empty()) return {};
-  const char state = state_of(records_[static_cast<std::size_t>(rank)].process);
+  const std::optional<KnownProcess> known = process_of(rank);
+  if (!known) return {};
+  const char state = state_of(known->process);
   return state == 'Z' || state == 'X' ? fmt::format("its process has died ({})", describe(rank)) : std::string();
 }
 
 std::string MpiPeers::describe(int rank) const {
-  if (records_.empty()) return "not heard of yet";
-  const PeerRecord& record = records_[static_cast<std::size_t>(rank)];
   const int in_world = world_rank(rank);
+  const std::optional<KnownProcess> known = process_of(rank);
   return fmt::format(
-      "{}host {}, pid {}, state {}",
-      in_world == rank || in_world == no_rank ? "" : fmt::format("rank {} of MPI_COMM_WORLD, ", in_world),
-      record.host.data(), record.process.pid, state_of(record.process));
+      "{}{}", in_world == rank || in_world == no_rank ? "" : fmt::format("rank {} of MPI_COMM_WORLD, ", in_world),
+      known ? fmt::format("host {}, pid {}, state {}", known->host, known->process.pid, state_of(known->process))
+            : "not heard of yet");
 }
 
 int MpiPeers::world_rank(int rank) const {
@@ -261,8 +275,8 @@ std::optional<detail::Peers::Failure> MpiPeers::told() {
     if (notice.kind == Notice::Kind::failure) {
       return Failure{notice.rank, notice.code, std::string(notice.text.data(), notice.text_length())};
     }
-    if (notice.kind == Notice::Kind::end) {
-      ended_ = Ended{notice.rank, notice.calls};
+    if (notice.kind == Notice::Kind::end || notice.kind == Notice::Kind::early_end) {
+      ended_ = Ended{notice.rank, notice.calls, notice.kind == Notice::Kind::end};
     } else if (notice.kind == Notice::Kind::question) {
       const Notice answer{.kind = Notice::Kind::answer, .rank = transport_.rank()};
       transport_.notify(answer.message(), std::array{notice.rank});
@@ -276,7 +290,8 @@ std::optional<detail::Peers::Failure> MpiPeers::told() {
 // Each rank tells the next one alone: where some have ended and others wait, one that waits comes after one that has
 // ended, or after one that passes on what it has heard, and tells all by its error. Not told is who waits for one that
 // ends after all those between them have ended, which had made the call without waiting.
-void MpiPeers::end_calls(std::uint64_t calls) noexcept {
+// Before the set-up it is so, too: nobody comes through that without all others.
+void MpiPeers::end_calls(const Ended& own) noexcept {
   const int size = transport_.size();
   const int next = (transport_.rank() + 1) % size;
   const int previous = (transport_.rank() + size - 1) % size;
@@ -284,8 +299,9 @@ void MpiPeers::end_calls(std::uint64_t calls) noexcept {
   try {
     if (const auto failure = told()) retire(failure->code);
     if (is_elsewhere(previous) && !ended_) transport_.await_farewell(previous);
-    const Ended last = ended_ && ended_->calls < calls ? *ended_ : Ended{transport_.rank(), calls};
-    const Notice notice{.kind = Notice::Kind::end, .rank = last.rank, .calls = last.calls};
+    const Ended last = ended_ && ended_->set_up == own.set_up && ended_->calls < own.calls ? *ended_ : own;
+    const Notice notice{
+        .kind = own.set_up ? Notice::Kind::end : Notice::Kind::early_end, .rank = last.rank, .calls = last.calls};
     if (is_elsewhere(next)) transport_.say_farewell(notice.message(), std::array{next});
   } catch (const std::exception&) {
     transport_.retire();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transport/communicator_state.hpp"
+#include "transport/known_processes.hpp"
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/node_memory.hpp"
@@ -35,7 +36,7 @@ class MpiPeers : public detail::Peers {
   void tell(const Failure& failure) noexcept override;
   void advance() override;
   [[nodiscard]] std::optional<Failure> told() override;
-  void end_calls(std::uint64_t calls) noexcept override;
+  void end_calls(const Ended& own) noexcept override;
   [[nodiscard]] std::optional<Ended> ended() const override { return ended_; }
   Task<std::shared_ptr<detail::CommunicatorState>> make(Transport& members, const std::vector<int>& ranks) override;
   Task<Native*> find_native(Transport& transport) override;
@@ -48,6 +49,8 @@ class MpiPeers : public detail::Peers {
   /// Does not share memory with this rank, as far as it knows.
   [[nodiscard]] bool is_elsewhere(int rank) const;
   [[nodiscard]] std::vector<int> elsewhere() const;
+  /// What is known of its process.
+  [[nodiscard]] std::optional<KnownProcess> process_of(int rank) const;
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
   [[nodiscard]] bool is_crowded() const;
   /// How many of the nodes are on one machine, where most are.

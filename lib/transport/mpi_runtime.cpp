@@ -184,7 +184,7 @@ void MpiChannel::receive_farewells() {
     if (MPI_Iprobe(awaited.rank, tag, comm_, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS || there == 0) return false;
     Notice notice;
     MPI_Recv(&notice, sizeof notice, MPI_BYTE, awaited.rank, tag, comm_, MPI_STATUS_IGNORE);
-    if (notice.kind != Notice::Kind::end) return false;
+    if (notice.kind != Notice::Kind::end && notice.kind != Notice::Kind::early_end) return false;
     gaps_.insert(awaited.number);
     return true;
   });

@@ -15,8 +15,10 @@ namespace chorus {
 
 /// What ranks that do not share memory tell each other out of turn.
 struct Notice {
-  enum class Kind : std::uint8_t { failure, question, answer, end };
-  Kind kind = Kind::failure;  ///< a failure, whether the other waits, too, or that `rank` has ended after `calls`
+  /// A failure; whether the other waits, too, and that it does; that `rank` has ended after `calls`, or before the
+  /// set-up after so many that were refused.
+  enum class Kind : std::uint8_t { failure, question, answer, end, early_end };
+  Kind kind = Kind::failure;
   std::int32_t rank = 0;
   std::uint64_t calls = 0;
   ErrorCode code = ErrorCode::broken;

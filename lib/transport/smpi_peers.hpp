@@ -25,7 +25,7 @@ class SmpiPeers final : public MpiPeers {
   void tell(const Failure& /*failure*/) noexcept override {}
   void call_roll() override {}
   [[nodiscard]] std::optional<Failure> told() override { return std::nullopt; }
-  void end_calls(std::uint64_t /*calls*/) noexcept override {}
+  void end_calls(const Ended& /*own*/) noexcept override {}
   void advance() override {}
 
  private:

@@ -34,15 +34,7 @@ std::vector<int> nodes_of(int ranks, const Settings& settings) {
   return nodes;
 }
 
-}  // namespace
-
-std::vector<Communicator> thread_communicators(int ranks) {
-  if (ranks < 1) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("thread_communicators: argument ranks is {}; ask for 1 or more, one for each thread", ranks));
-  }
-  const Settings settings = settings_here();
+std::vector<Communicator> communicators(int ranks, const Settings& settings) {
   const bool shared = settings.shared_memory != SharedMemory::off;
   const ThreadWorld world({.ranks = ranks,
                            .nodes = nodes_of(ranks, settings),
@@ -51,6 +43,24 @@ std::vector<Communicator> thread_communicators(int ranks) {
   std::vector<Communicator> communicators;
   for (int rank = 0; rank < ranks; ++rank) communicators.push_back(world.communicator(rank));
   return communicators;
+}
+
+}  // namespace
+
+std::vector<Communicator> thread_communicators(int ranks) {
+  if (ranks < 1) {
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("thread_communicators: argument ranks is {}; ask for 1 or more, one for each thread", ranks));
+  }
+  return communicators(ranks, settings_here());
+}
+
+std::vector<Communicator> detail::replica_communicators(int replicas) {
+  Settings settings = settings_here();
+  settings.shared_memory = SharedMemory::automatic;
+  settings.node_ranks = 0;
+  return communicators(replicas, settings);
 }
 
 }  // namespace chorus

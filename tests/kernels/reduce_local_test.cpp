@@ -69,6 +69,24 @@ TEST(ReduceLocal, WrongArgumentsAreRefused) {
   expect_refused({1, 2}, ReduceOp::bitwise_and, "bitwise_and is not an operation on two float64");
 }
 
+TEST(ReduceLocal, NullPointersWithElementsAndNegativeLengthsAreRefused) {
+  std::vector<double> data{1, 2};
+  const auto refused = [](std::span<const double> in, std::span<double> inout) -> std::string {
+    try {
+      reduce_local(in, inout, ReduceOp::sum);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const std::span<double> nothing(static_cast<double*>(nullptr), 2);
+  EXPECT_THAT(refused(nothing, data), testing::HasSubstr("argument in is a null pointer with 2 elements"));
+  EXPECT_THAT(refused(data, nothing), testing::HasSubstr("argument inout is a null pointer with 2 elements"));
+  EXPECT_EQ(refused(nothing.first(0), nothing.first(0)), "");
+  const std::span<double> negative(data.data(), std::size_t{0} - 1);
+  EXPECT_THAT(refused(negative, negative), testing::HasSubstr("was a negative number converted?"));
+}
+
 template <class T>
 class ReduceLocalOf : public testing::Test {};
 using Types = testing::Types<std::int8_t, std::uint64_t, float, double, long double, float16_t, std::complex<double>>;

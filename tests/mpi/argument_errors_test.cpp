@@ -92,6 +92,56 @@ TEST_F(WrongArguments, NullPointersWithElements) {
   rejected("allreduce" + on + "out", [&] { iallreduce(comm_, data, nothing, ReduceOp::sum).wait(); });
 }
 
+TEST_F(WrongArguments, LengthsBeyondAnAddressSpace) {
+  std::array<double, 8> data{};
+  const auto of_length = [&](std::size_t count) { return std::span<double>(data.data(), count); };
+  const auto rejected = [&](const std::string& function, const std::string& argument, std::size_t count,
+                            const std::function<void()>& call) {
+    expect_rejected(call, ErrorCode::invalid_argument,
+                    {function, fmt::format("argument {} has {} elements of 8 bytes, more than an address space holds; "
+                                           "was a negative number converted?",
+                                           argument, count)});
+  };
+  constexpr std::size_t one = 1;
+  for (const std::size_t count : {std::size_t{0} - 1, (one << 61U) + 1, one << 62U, one << 61U, one << 60U}) {
+    const std::span<double> wrong = of_length(count);
+    rejected("allreduce", "inout", count, [&] { allreduce(comm_, wrong, ReduceOp::sum); });
+    rejected("bcast", "data", count, [&] { bcast(comm_, wrong, 0); });
+    rejected("bcast", "data", count, [&] { static_cast<void>(ibcast(comm_, wrong, 0)); });
+    rejected("bcast", "data", count, [&] { static_cast<void>(bcast_init(comm_, wrong, 0)); });
+    rejected("gather", "in", count, [&] { gather(comm_, wrong, of_length(0), 0); });
+    rejected("scatter", "out", count, [&] { scatter(comm_, of_length(0), wrong, 0); });
+    rejected("allgather", "in", count, [&] { allgather(comm_, wrong, of_length(0)); });
+    rejected("alltoall", "in", count, [&] { alltoall(comm_, wrong, of_length(0)); });
+    rejected("reduce_scatter_block", "out", count,
+             [&] { reduce_scatter_block(comm_, of_length(0), wrong, ReduceOp::sum); });
+    rejected("scan", "inout", count, [&] { scan(comm_, wrong, ReduceOp::sum); });
+    std::vector<std::size_t> counts(static_cast<std::size_t>(comm_.size()));
+    counts.at(0) = count;
+    rejected("allgatherv", "out", count, [&] { allgatherv(comm_, of_length(0), wrong, counts); });
+    rejected("gatherv", "in", count, [&] { gatherv(comm_, wrong, of_length(0), counts, 0); });
+    rejected("scatterv", "out", count, [&] { scatterv(comm_, of_length(0), counts, wrong, 0); });
+    rejected("alltoallv", "in", count, [&] { alltoallv(comm_, wrong, counts, of_length(0), counts); });
+    rejected("reduce_scatter", "in", count, [&] { reduce_scatter(comm_, wrong, of_length(0), counts, ReduceOp::sum); });
+    expect_rejected([&] { allgatherv(comm_, of_length(0), data, counts); }, ErrorCode::invalid_argument,
+                    {"allgatherv", "argument blocks: the block of rank 0", "was a negative number converted?"});
+    std::vector<std::span<std::byte>> blocks(counts.size());
+    blocks.at(0) = std::span(reinterpret_cast<std::byte*>(data.data()), count);
+    expect_rejected([&] { alltoallw(comm_, blocks); }, ErrorCode::invalid_argument,
+                    {"alltoallw", "argument inout: the block of rank 0", "was a negative number converted?"});
+  }
+}
+
+// What a call does not look at may be anything.
+TEST_F(WrongArguments, LengthsThatOnlyTheRootLooksAt) {
+  std::array<double, 8> data{};
+  const std::span<double> wrong(data.data(), std::size_t{0} - 1);
+  std::vector<double> all(static_cast<std::size_t>(comm_.size()));
+  const bool root = comm_.rank() == 0;
+  gather(comm_, std::span(data).first(1), root ? std::span(all) : wrong, 0);
+  scatter(comm_, root ? std::span(all) : wrong, std::span(data).first(1), 0);
+}
+
 TEST_F(WrongArguments, Roots) {
   for (const int root : {-1, comm_.size()}) {
     const std::vector<std::string> words = {

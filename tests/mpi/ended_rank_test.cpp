@@ -51,6 +51,33 @@ TEST_P(EndedRank, IsNotWaitedFor) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// It may have failed in the first call, before anything was sent.
+TEST_P(EndedRank, IsNotWaitedForInTheSetUp) {
+  std::optional<Communicator> comm = from_mpi(lasting_comm());
+  if (job_rank() == ending_rank()) {
+    comm.reset();
+  } else {
+    const Outcome outcome = outcome_of([&] { make_call(*comm, waiting()); });
+    expect_error(outcome, ErrorCode::mismatch,
+                 {fmt::format("on rank {}", job_rank()),
+                  fmt::format("rank {} does not make this call, the first on this communicator", ending_rank())});
+    EXPECT_LT(outcome.took.count(), soon_s);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// All are told that, and none that another has ended.
+TEST_P(EndedRank, HasHeardThatTheSetUpIsRefused) {
+  for (int times = 0; times < 20; ++times) {
+    const ScopedVariable wrong("CHORUS_SLOT_BYTES", "nonsense");
+    std::optional<Communicator> comm = from_mpi(lasting_comm());
+    const Outcome outcome = outcome_of([&] { make_call(*comm, waiting()); });
+    comm.reset();
+    expect_error(outcome, ErrorCode::invalid_environment, {"CHORUS_SLOT_BYTES"});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST_P(EndedRank, HasDoneItsPart) {
   std::optional<Communicator> comm = from_mpi(lasting_comm());
   for (int call = 0; call < 20; ++call) make_call(*comm, waiting());

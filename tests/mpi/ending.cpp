@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that ends by an error, or well after one.
-//   ending uncaught|out_of_scope|own_handler|late
+//   ending uncaught|out_of_scope|own_handler|late|first_refused|without_a_call
 
 #include <chorus/chorus.hpp>
 
@@ -34,6 +34,20 @@ void come_late(const chorus::Communicator& comm) {
   }
 }
 
+/// Rank 1 is refused in the first call, or makes none, and ends; the others are told.
+int end_before(const chorus::Communicator& comm, bool refused) {
+  if (comm.rank() == 1 && !refused) return 1;
+  std::vector<double> in(4);
+  std::vector<double> out(comm.rank() == 1 ? 5 : 4);
+  try {
+    chorus::allreduce(comm, in, out, chorus::ReduceOp::sum);
+  } catch (const chorus::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,6 +63,10 @@ int main(int argc, char** argv) {
   if (how == "uncaught" || how == "own_handler") {
     const chorus::Environment environment;
     disagree(chorus::Communicator::world());
+  }
+  if (how == "first_refused" || how == "without_a_call") {
+    const chorus::Environment environment;
+    return end_before(chorus::Communicator::world(), how == "first_refused");
   }
   try {
     const chorus::Environment environment;

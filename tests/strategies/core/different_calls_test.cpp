@@ -2,6 +2,7 @@
 // Replicas that come to one place of the program for different things: nothing of another type is read, nothing is done
 // for one replica in the name of all.
 #include "core/replicas.hpp"
+#include "worlds/scoped_variable.hpp"
 
 #include <chorus/strategies/array_dataset.hpp>
 #include <chorus/strategies/indexed_slices.hpp>
@@ -46,6 +47,25 @@ constexpr auto merge_value = [](const auto& value) {
 };
 constexpr auto merge_function = [](const auto& function) { get_replica_context()->merge_call(function); };
 constexpr auto gather_rows = [](const auto& rows) { std::ignore = get_replica_context()->all_gather(rows, 0); };
+
+// Also where the ranks of a job are to use no memory of their node, or to pretend smaller nodes.
+TEST(DifferentCalls, OperationsThatDifferAreFoundWhateverTheEnvironmentSaysOfNodes) {
+  const auto refused = [] {
+    MirroredStrategy strategy = mirrored(2);
+    expect_error(ErrorCode::mismatch, "all_reduce by max", [&] {
+      strategy.run([] {
+        std::ignore = get_replica_context()->all_reduce(id() == 1 ? ReduceOp::max : ReduceOp::sum, 1.0 + id());
+      });
+    });
+  };
+  refused();
+  {
+    const ScopedVariable off("CHORUS_SHARED_MEMORY", "off");
+    refused();
+  }
+  const ScopedVariable nodes("CHORUS_NODE_RANKS", "1");
+  refused();
+}
 
 TEST(DifferentCalls, Case35_ArgumentsOfDifferentTypes) {
   expect_refused("void (std::tuple<std::vector<double>>)", "void (std::tuple<double>)", merge_value,
