@@ -52,11 +52,7 @@ struct LinkModel {
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
   double readers_at_once = 1;                                ///< ranks that read one process's memory side by side
-  MessageLink node{.latency_us = 1,
-                   .megabytes_per_second = 1200,
-                   .long_from = 4096,
-                   .long_latency_us = 3,
-                   .long_megabytes_per_second = 2500};  ///< messages inside a node
+  MessageLink node{.latency_us = 2, .megabytes_per_second = 2500};  ///< messages inside a node
   /// Between nodes, over distances that double, where one rank of each sends.
   MessageLink network{.latency_us = 2, .megabytes_per_second = 5000};
   /// The same where all ranks of a node send at a time: what each of them waits, and what they send together. None: as

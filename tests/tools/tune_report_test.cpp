@@ -28,8 +28,8 @@ TEST(TuneReport, ShowsEachLinkBesideWhatIsTakenWithoutAFile) {
                    .long_latency_us = 3.5,
                    .long_megabytes_per_second = 14333};
   std::string text = summary(measured, {});
-  EXPECT_THAT(text, testing::ContainsRegex("messages inside a node +0.75 +2114 +1 +4000\n"
-                                           "  of 4096 bytes and more +3.5 +14333 +1 +4000\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("messages inside a node +0.75 +2114 +2 +2500\n"
+                                           "  of 4096 bytes and more +3.5 +14333 +2 +2500\n"));
   EXPECT_THAT(text, Not(HasSubstr("between nodes"))) << "nothing was measured there";
   measured.network.latency_us = 40;
   measured.further_message = 0.25;
