@@ -4,6 +4,7 @@
 #include "base/names.hpp"
 #include "base/settings.hpp"
 #include "vendor.hpp"
+#include "why_not.hpp"
 #include "wider_elements.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +35,10 @@ Error cannot_carry_out(const Problem& problem, const Algorithm& algorithm, const
                                  describe(problem.call), problem.ranks);
   ErrorCode code = ErrorCode::not_supported;
   if (problem.call.memory == Memory::host) {
-    text += "; leave the choice to the library, or see chorus-info explain";
+    const std::string why = why_not(algorithm, problem);
+    text += why.empty()
+                ? "; leave the choice to the library, or see chorus-info algorithms, which says what each is for"
+                : fmt::format(": {}; leave the choice to the library", why);
   } else if (!algorithm.queues()) {
     text += "; leave the choice to the library, or see docs/gpu.md, which says what each algorithm carries";
   } else if (no_device_native == nullptr) {

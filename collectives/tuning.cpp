@@ -13,8 +13,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace chorus {
 namespace {
@@ -252,6 +255,19 @@ OrderedJson json_of(const Tuning::Machine& machine) {
   return json;
 }
 
+/// Throws where an object has a name twice, of which one would be taken silently.
+Json parsed(const std::string& text) {
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  return Json::parse(text, [&names](int /*depth*/, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) names.emplace_back();
+    if (event == Json::parse_event_t::object_end) names.pop_back();
+    if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second) {
+      reject(fmt::format("{} is there twice in one object; leave it out once", value.dump()));
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 Tuning Tuning::parse(const std::string& text, const LinkModel& links, bool crowded) {
@@ -259,7 +275,7 @@ Tuning Tuning::parse(const std::string& text, const LinkModel& links, bool crowd
   if (text.empty()) return tuning;
   Json json;
   try {
-    json = Json::parse(text);
+    json = parsed(text);
   } catch (const Json::exception& error) {
     const std::string_view message = error.what();  // "[json.exception...] parse error at line 1, column 2: ..."
     reject(std::string(message.substr(std::min(message.size(), message.find(']') + 2))));

@@ -3,31 +3,58 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace chorus::detail {
 namespace {
 
 constexpr std::size_t most_shapes = 4;  // in one message
 
-struct Remembered {
-  std::atomic<std::uint32_t> checksum{0};
-  std::string text;
+/// The texts of the last numbers.
+class Memory {
+ public:
+  [[nodiscard]] bool knows(std::uint64_t number) noexcept {
+    return at(number).number.load(std::memory_order_relaxed) == number;
+  }
+  void remember(std::uint64_t number, std::string text) {
+    const std::scoped_lock lock(mutex_);
+    Remembered& remembered = at(number);
+    remembered.text = std::move(text);
+    remembered.number.store(number, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::optional<std::string> text_of(std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    return knows(number) ? std::optional(at(number).text) : std::nullopt;
+  }
+
+ private:
+  struct Remembered {
+    std::atomic<std::uint64_t> number{0};
+    std::string text;
+  };
+  [[nodiscard]] Remembered& at(std::uint64_t number) noexcept { return all_[number % all_.size()]; }
+
+  std::mutex mutex_;  // for the texts
+  std::array<Remembered, 256> all_;
 };
 
-struct Memory {
-  std::mutex mutex;  // for the texts
-  std::array<Remembered, 256> all;
-
-  [[nodiscard]] Remembered& at(std::uint32_t checksum) noexcept { return all[checksum % all.size()]; }
-};
-
-Memory& memory() {
+Memory& tensors() {
   static Memory memory;
   return memory;
+}
+Memory& parts() {
+  static Memory memory;
+  return memory;
+}
+
+std::string more(std::size_t count) {
+  return count > most_shapes ? fmt::format(" and {} more", count - most_shapes) : std::string();
 }
 
 }  // namespace
@@ -43,22 +70,22 @@ void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept {
   for (const std::size_t length : tensor.shape) add(length);
 }
 
-bool knows_shapes(std::uint32_t checksum) noexcept {
-  return memory().at(checksum).checksum.load(std::memory_order_relaxed) == checksum;
-}
+bool knows_shapes(std::uint32_t checksum) noexcept { return tensors().knows(checksum); }
 
-void remember_shapes(std::uint32_t checksum, std::string text) {
-  const std::scoped_lock lock(memory().mutex);
-  Remembered& remembered = memory().at(checksum);
-  remembered.text = std::move(text);
-  remembered.checksum.store(checksum, std::memory_order_relaxed);
-}
+void remember_shapes(std::uint32_t checksum, std::string text) { tensors().remember(checksum, std::move(text)); }
 
 std::string tensors_of(std::uint32_t checksum) {
-  const std::scoped_lock lock(memory().mutex);
-  return knows_shapes(checksum)
-             ? memory().at(checksum).text
-             : fmt::format("tensors with the checksum {:04x} (see that worker's error for their shapes)", checksum);
+  const std::optional<std::string> text = tensors().text_of(checksum);
+  if (text) return *text;
+  return fmt::format("tensors with the checksum {:04x} (see that worker's error for their shapes)", checksum);
+}
+
+bool knows_parts(std::uint64_t structure) noexcept { return parts().knows(structure); }
+
+void remember_parts(std::uint64_t structure, const std::vector<std::string>& paths) {
+  std::string text = paths.empty() || paths.front().empty() ? "nothing" : paths.front();
+  for (std::size_t i = 1; i < std::min(paths.size(), most_shapes); ++i) text.append(", " + paths[i]);
+  parts().remember(structure, text + more(paths.size()));
 }
 
 void ShapesText::add(const TensorRef& tensor) {
@@ -68,9 +95,10 @@ void ShapesText::add(const TensorRef& tensor) {
 
 std::string ShapesText::text(std::uint64_t structure) const {
   std::string text = text_.empty() ? "no tensors" : text_;
-  if (count_ > most_shapes) text.append(fmt::format(" and {} more", count_ - most_shapes));
-  if (structure != 0) text.append(fmt::format(", structure {:04x}", checksum_of_structure(structure)));
-  return text;
+  text.append(more(count_));
+  if (structure == 0) return text;
+  if (const std::optional<std::string> of = parts().text_of(structure)) return text + " in " + *of;
+  return text + fmt::format(", structure {:04x}", checksum_of_structure(structure));
 }
 
 }  // namespace chorus::detail

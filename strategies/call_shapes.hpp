@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chorus/strategies/detail/structure_parts.hpp>
 #include <chorus/strategies/leaf.hpp>
 #include <chorus/strategies/strategy_call.hpp>
 
@@ -17,6 +18,9 @@ namespace chorus::detail {
 /// 15 bits that stand for StrategyCall::structure; 0 for none.
 [[nodiscard]] std::uint32_t checksum_of_structure(std::uint64_t structure) noexcept;
 
+/// That in the number of a purpose (StrategyCall::purpose) of tensors; 0 in others.
+[[nodiscard]] std::uint32_t checksum_in(std::uint32_t purpose) noexcept;
+
 /// Adds the type and the shape of `tensor` to a number that is the same where those are, and most often different
 /// elsewhere.
 void add_shape(std::uint64_t& number, const TensorRef& tensor) noexcept;
@@ -31,7 +35,8 @@ void remember_shapes(std::uint32_t checksum, std::string text);
 class ShapesText {
  public:
   void add(const TensorRef& tensor);
-  /// `structure`: what they are parts of, as a number; 0: nothing that may differ.
+  /// `structure`: what they are parts of, as a number, whose parts are named where they are known; 0: nothing that may
+  /// differ.
   [[nodiscard]] std::string text(std::uint64_t structure) const;
 
  private:

@@ -108,6 +108,10 @@ CommunicationOptions StrategyExtended::begin_reduction(StrategyCall call, Reduce
                                                        const detail::ReplicaLeaves& values,
                                                        const CommunicationOptions& options) {
   call.structure = values.structure;
+  if (group_->layout().replicas() > 1 && values.structure != 0 && values.paths &&
+      !detail::knows_parts(values.structure)) {
+    detail::remember_parts(values.structure, values.paths());
+  }
   for (const ReplicaTensors& value : values.tensors) {
     detail::check_operation(op, value.front().type, call.name());
     check_components(value.size(), call.name());

@@ -54,7 +54,7 @@ std::string agreed_line(const Communicator& ranks, MultiWorkerMirroredStrategy::
   RankReport mine = report_of(*setup.cluster_resolver, static_cast<int>(setup.devices.size()));
   if (objection) mine.object(objection->message());
   try {
-    return agreed_startup_line(strategy_name, *setup.cluster_resolver, ranks, mine);
+    return agreed_startup_line({strategy_name, "MultiWorkerMirroredStrategy"}, *setup.cluster_resolver, ranks, mine);
   } catch (const Error&) {
     if (objection) throw Error(*objection);
     throw;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/replica_group.hpp>
 
+#include "call_shapes.hpp"
 #include "replica_places.hpp"
 #include "replica_threads.hpp"
 #include "run_record.hpp"
@@ -309,9 +310,10 @@ void ReplicaGroup::announce(const StrategyCall& call) const {
 }
 
 void ReplicaGroup::come_to(int local_replica, const StrategyCall& call) const {
-  state_->places.stand(local_replica, call.name(), call.kind());
+  const CallPurpose purpose = call.purpose();
+  state_->places.stand(local_replica, call.name(), call.kind(), detail::checksum_in(purpose.number));
   send_next(local_replica, nullptr);
-  if (!state_->alone()) local(local_replica).set_purpose(call.purpose());
+  if (!state_->alone()) local(local_replica).set_purpose(purpose);
   if (local_replica == 0) announce(call);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replica_places.hpp"
 
+#include "call_shapes.hpp"
 #include "type_text.hpp"
 
 #include <chorus/error.hpp>
@@ -48,10 +49,11 @@ void ReplicaPlaces::reset() noexcept {
   for (Standing& standing : places_) standing.calls.store(0, std::memory_order_relaxed);
 }
 
-void ReplicaPlaces::stand(int local_replica, const char* name, std::uint32_t call) noexcept {
+void ReplicaPlaces::stand(int local_replica, const char* name, std::uint32_t call, std::uint32_t tensors) noexcept {
   Standing& standing = places_[static_cast<std::size_t>(local_replica)];
   standing.name.store(name, std::memory_order_relaxed);
   standing.call.store(call, std::memory_order_relaxed);
+  standing.tensors.store(tensors, std::memory_order_relaxed);
   standing.calls.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -63,6 +65,13 @@ void ReplicaPlaces::reject_different(const ReplicaLayout& layout) const {
   const std::string first = places_.front().text();
   for (std::size_t replica = 1; replica < places_.size(); ++replica) {
     if (const std::string other = places_[replica].text(); other != first) reject_places(layout, first, replica, other);
+  }
+  const std::uint32_t tensors = places_.front().tensors.load(std::memory_order_relaxed);
+  for (std::size_t replica = 1; replica < places_.size(); ++replica) {
+    const std::uint32_t other = places_[replica].tensors.load(std::memory_order_relaxed);
+    if (other == tensors) continue;
+    chorus::reject_different(layout, {first, "tensors"}, detail::tensors_of(tensors), replica,
+                             detail::tensors_of(other));
   }
   if (first != end_of_run) return;  // what others do not wait for may be behind them by now
   const int calls = places_.front().so_far();

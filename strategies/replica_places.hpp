@@ -25,12 +25,12 @@ class ReplicaPlaces {
   /// Before a run: nobody has come anywhere.
   void reset() noexcept;
   /// The local replica has come to `name`, which lives as long as the program; `call`: the StrategyCall::kind that it
-  /// is a part of, or 0.
-  void stand(int local_replica, const char* name, std::uint32_t call) noexcept;
+  /// is a part of, or 0; `tensors`: the checksum of what the call is of, or 0.
+  void stand(int local_replica, const char* name, std::uint32_t call, std::uint32_t tensors = 0) noexcept;
   /// That call.
   [[nodiscard]] std::uint32_t call_of(int local_replica) const noexcept;
 
-  /// Throws Error{mismatch} where the replicas are in different places.
+  /// Throws Error{mismatch} where the replicas are in different places, or in one with different tensors.
   void reject_different(const ReplicaLayout& layout) const;
   /// Throws Error{timeout} where some replicas have not come to where others have been for so long.
   void reject_missing(const ReplicaLayout& layout, std::chrono::nanoseconds waited) const;
@@ -39,6 +39,7 @@ class ReplicaPlaces {
   struct Standing {
     std::atomic<const char*> name{nullptr};
     std::atomic<std::uint32_t> call{0};
+    std::atomic<std::uint32_t> tensors{0};
     std::atomic<int> calls{0};  ///< how often it has come somewhere in this run
 
     [[nodiscard]] std::string text() const;

@@ -65,12 +65,14 @@ std::string text_of_variable(StrategyFunction function, std::uint32_t way, const
   return fmt::format("{} of {}", writes ? write_names.at(way - 1) : "Variable::value", variable);
 }
 
+bool is_of_variable(StrategyFunction function) {
+  return function == StrategyFunction::read_variable || function == StrategyFunction::write_variable ||
+         function == StrategyFunction::apply_gradients || function == StrategyFunction::update;
+}
+
 std::string text_of(std::uint32_t number) {
   const auto function = static_cast<StrategyFunction>(bits(number, 0, op_at));
-  const bool of_variable = function == StrategyFunction::read_variable ||
-                           function == StrategyFunction::write_variable ||
-                           function == StrategyFunction::apply_gradients || function == StrategyFunction::update;
-  if (of_variable) {
+  if (is_of_variable(function)) {
     return text_of_variable(function, bits(number, dimensions_at, checksum_at),
                             detail::name_of_variable(number >> checksum_at));
   }
@@ -105,6 +107,10 @@ std::uint32_t StrategyCall::kind() const noexcept {
   const std::uint32_t way = write ? static_cast<std::uint32_t>(*write) + 1 : dimensions;
   return static_cast<std::uint32_t>(function) | op_number << op_at | way << dimensions_at |
          detail::checksum_of_variable(variable) << checksum_at;
+}
+
+std::uint32_t detail::checksum_in(std::uint32_t purpose) noexcept {
+  return is_of_variable(static_cast<StrategyFunction>(bits(purpose, 0, op_at))) ? 0 : purpose >> checksum_at;
 }
 
 std::string StrategyCall::text_of_kind(std::uint32_t kind) { return text_of(kind); }

@@ -38,8 +38,8 @@ class CHORUS_API Communicator {
   // New communicators of the ranks of this one, which outlive it if they like. What rank 0 of this one has read of the
   // environment holds for them, too. Every rank of this one calls; each throws what a collective throws.
 
-  /// Of the ranks that give the same `color`, in the order of `key`, and of their ranks here where keys are equal. None
-  /// for a rank that gives no color.
+  /// Of the ranks that give the same `color`, 0 or more, in the order of `key`, and of their ranks here where keys are
+  /// equal. None for a rank that gives no color. Throws Error{invalid_argument} for a negative one.
   [[nodiscard]] std::optional<Communicator> split(std::optional<int> color, int key = 0) const;
   /// Of all ranks, in the same order: its collectives do not wait for those of this one.
   [[nodiscard]] Communicator dup() const;

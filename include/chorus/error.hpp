@@ -30,7 +30,8 @@ enum class ErrorCode {
 /// The name of `code` as it is spelled in the source, for messages.
 [[nodiscard]] CHORUS_API const char* name(ErrorCode code) noexcept;
 
-/// The one exception chorus throws. `what()` names the function, the argument, the rank and the remedy.
+/// The one exception chorus throws, but for std::bad_alloc where memory is short. `what()` names the function, the
+/// argument, the rank and the remedy.
 class CHORUS_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);

@@ -32,7 +32,7 @@ enum class Collective : std::uint8_t {
 inline constexpr int collective_count = 17;
 
 /// What a Call names where ranks make communicators of one together, by the functions of Communicator. That of a subset
-/// has the number of its ranks for `root` and a checksum of their list for `count`.
+/// has the number of its ranks for `root` and number_of_list for `count`.
 inline constexpr auto splitting = static_cast<Collective>(255);
 inline constexpr auto duplicating = static_cast<Collective>(254);
 inline constexpr auto choosing_subset = static_cast<Collective>(253);

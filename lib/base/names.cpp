@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/names.hpp"
 
+#include "base/listed_ranks.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,6 +59,18 @@ std::size_t edits(std::string_view from, std::string_view to) {
   return row.back();
 }
 
+/// The ranks that a subset is to have, as far as their number says it.
+std::string text_of_list(const Call& subset) {
+  if (subset.root == 0) return "no ranks";
+  const auto ranks = list_of_number(subset.count, static_cast<std::size_t>(subset.root));
+  if (!ranks) return fmt::format("{} ranks whose list has the checksum {:x}", subset.root, subset.count);
+  std::string text = ranks->size() == 1 ? "rank" : "ranks";
+  for (std::size_t place = 0; place < ranks->size(); ++place) {
+    text += (place == 0 ? " " : ", ") + std::to_string((*ranks)[place]);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view name(Collective collective) noexcept {
@@ -98,7 +112,7 @@ std::string describe(const Call& call) {
   if (counts_differ(call.collective)) {
     text += fmt::format(" of {}", name(call.type));
   } else if (call.collective == choosing_subset) {
-    text += fmt::format(" of {} ranks with checksum {:x}", call.root, call.count);
+    text += " of " + text_of_list(call);
   } else if (call.collective != Collective::barrier && call.collective < revoking) {
     text += fmt::format(" of {} {}", call.count, name(call.type));
   }

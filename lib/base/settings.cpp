@@ -36,9 +36,12 @@ constexpr std::array<std::string_view, 4> shared_memory_names = {"auto", "memfd"
 std::chrono::nanoseconds parse_seconds(std::string_view variable, std::string_view value) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error != std::errc() || end != value.data() + value.size() || !(seconds >= 0) || seconds > 1e9) {
+  const bool huge = error == std::errc::result_out_of_range && !value.starts_with('-');  // or as near to 0
+  const bool number = (error == std::errc() && std::isfinite(seconds) && seconds >= 0) || huge;
+  if (!number || end != value.data() + value.size()) {
     reject(variable, value, "expected a number of seconds, 0 for never, such as 2.5");
   }
+  if (huge || seconds > 1e9) reject(variable, value, "expected no more than 1e9 seconds; 0 stands for never");
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
@@ -210,7 +213,7 @@ Settings Settings::of_this_process() {
   tuning.text = contents_of(tuning.path);
   if (!tuning.text.empty()) return settings;
   if (!tuning.installed) {
-    reject("CHORUS_TUNING_FILE", tuning.path, "the file is empty or cannot be read; name one that rank 0 can read");
+    reject("CHORUS_TUNING_FILE", tuning.path, why_empty(tuning.path) + "; name a file that rank 0 can read");
   }
   tuning = {};
   return settings;

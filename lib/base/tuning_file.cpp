@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -92,6 +94,15 @@ std::string contents_of(const std::string& path) {
   file.peek();  // a folder can be opened, but not read
   if (!file) return {};
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string why_empty(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return "it is a folder";
+  if (!std::filesystem::exists(path, error)) {
+    return error ? "the file cannot be read: " + error.message() : "there is no such file";
+  }
+  return std::ifstream(path) ? "the file is empty" : fmt::format("the file cannot be read: {}", std::strerror(errno));
 }
 
 }  // namespace chorus

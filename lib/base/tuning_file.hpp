@@ -39,5 +39,7 @@ struct TuningFile {
 
 /// What is written in the file called `path`; empty where it cannot be read.
 [[nodiscard]] std::string contents_of(const std::string& path);
+/// Why that is empty.
+[[nodiscard]] std::string why_empty(const std::string& path);
 
 }  // namespace chorus

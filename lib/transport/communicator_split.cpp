@@ -3,6 +3,7 @@
 
 #include <chorus/communicator.hpp>
 
+#include "base/listed_ranks.hpp"
 #include "transport/communicator_state.hpp"
 #include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
@@ -145,16 +146,19 @@ std::optional<Communicator> made(std::shared_ptr<CommunicatorState> state) {
   return Communicator(std::move(state));
 }
 
-/// With what is equal where the lists are, and almost surely different otherwise.
 Call choosing(std::span<const int> ranks) {
-  std::size_t checksum = 0;
-  for (const int rank : ranks) checksum = (checksum ^ (static_cast<std::size_t>(rank) + 1)) * 0x9E3779B97F4A7C15U;
-  return {.collective = choosing_subset, .root = static_cast<int>(ranks.size()), .count = checksum};
+  return {.collective = choosing_subset, .root = static_cast<int>(ranks.size()), .count = number_of_list(ranks)};
 }
 
 }  // namespace
 
 std::optional<Communicator> Communicator::split(std::optional<int> color, int key) const {
+  if (color.value_or(0) < 0) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("split on {}: argument color is {}; give 0 or more, or std::nullopt where this rank is to "
+                            "be in no part, as MPI_UNDEFINED says to MPI",
+                            state_->who(), *color));
+  }
   return made(state_->split({.collective = splitting}, {color, key}));
 }
 

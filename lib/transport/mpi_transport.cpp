@@ -55,6 +55,16 @@ int test_request(std::uint64_t& ticket, bool& done, MPI_Status* status) {
   return code;
 }
 
+[[noreturn]] void report_other_length(int source, const std::string& found, std::size_t expected) {
+  try {
+    report_length(source, found, expected);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.message() +
+                                  "; keep the buffers of this call until MPI has ended, as messages may "
+                                  "still come into them");
+  }
+}
+
 Exchange::Tickets no_tickets() noexcept { return {ticket_of(MPI_REQUEST_NULL), ticket_of(MPI_REQUEST_NULL)}; }
 
 }  // namespace
@@ -133,7 +143,7 @@ bool MpiTransport::test_segments(Exchange& exchange) {
   const bool done = segments->progress();
   if (segments->is_unexpected()) {
     segments.reset();
-    report_length(exchange.source(), "other", exchange.incoming_bytes());
+    report_other_length(exchange.source(), "other", exchange.incoming_bytes());
   }
   if (!done) exchange.segments = segments.release();
   return done;
@@ -146,13 +156,13 @@ bool MpiTransport::test(Exchange& exchange) {
   if (request_of(exchange.tickets.receive) != MPI_REQUEST_NULL) {
     MPI_Status status;
     const int code = test_request(exchange.tickets.receive, done, &status);
-    if (is_truncation(code)) report_length(exchange.source(), "more", exchange.incoming_bytes());
+    if (is_truncation(code)) report_other_length(exchange.source(), "more", exchange.incoming_bytes());
     check_mpi(code, "MPI_Test");
     if (!done) return false;
     MPI_Count received = 0;
     MPI_Get_elements_x(&status, MPI_BYTE, &received);
     if (static_cast<std::size_t>(received) != exchange.incoming_bytes()) {
-      report_length(exchange.source(), fmt::format("{}", received), exchange.incoming_bytes());
+      report_other_length(exchange.source(), fmt::format("{}", received), exchange.incoming_bytes());
     }
   }
   check_mpi(test_request(exchange.tickets.send, done, MPI_STATUS_IGNORE), "MPI_Test");

@@ -17,8 +17,8 @@
 namespace chorus {
 namespace {
 
-[[noreturn]] void reject(std::string_view why) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("startup_line: {}", why));
+[[noreturn]] void reject(std::string_view function, std::string_view why) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}", function, why));
 }
 
 std::string replicas_in_words(int replicas) {
@@ -38,17 +38,19 @@ std::uint64_t hash_of(const ClusterSpec& cluster) {
   return hash.value();
 }
 
-void check_numbers(std::span<const RankReport> reports) {
+void check_numbers(std::span<const RankReport> reports, std::string_view function) {
   std::vector<std::size_t> rank_of(reports.size(), reports.size());
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     const int id = reports[rank].id;
     if (id < 0 || id >= static_cast<int>(reports.size())) {
-      reject(fmt::format("rank {} is number {} of {} workers: give their tasks the indices 0, 1, ... without a gap",
+      reject(function,
+             fmt::format("rank {} is number {} of {} workers: give their tasks the indices 0, 1, ... without a gap",
                          rank, id, reports.size()));
     }
     std::size_t& other = rank_of[static_cast<std::size_t>(id)];
     if (other != reports.size()) {
-      reject(fmt::format("ranks {} and {} are the same worker, number {}: give each process another task index", other,
+      reject(function,
+             fmt::format("ranks {} and {} are the same worker, number {}: give each process another task index", other,
                          rank, id));
     }
     other = rank;
@@ -80,35 +82,38 @@ RankReport report_of(const ClusterResolver& resolver, int local_replicas) {
   return report;
 }
 
-void check_agreement(std::span<const RankReport> reports) {
+void check_agreement(std::span<const RankReport> reports, std::string_view function) {
   const RankReport& first = reports.front();
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     const RankReport& report = reports[rank];
     if (report.objection.front() != '\0') {
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("startup_line: on rank {}: {}", rank, report.objection.data()));
+                  fmt::format("{}: on rank {}: {}", function, rank, report.objection.data()));
     }
     if (report.cluster != first.cluster) {
       reject(
+          function,
           fmt::format("ranks 0 and {} know different clusters: describe the same cluster to every process, TF_CONFIG's "
                       "\"cluster\" for example",
                       rank));
     }
     if (report.replicas != first.replicas) {
-      reject(fmt::format("rank 0 has {}, but rank {} has {}: give the strategy as many devices on every rank",
-                         replicas_in_words(first.replicas), rank, report.replicas));
+      reject(function, fmt::format("rank 0 has {}, but rank {} has {}: give the strategy as many devices on every rank",
+                                   replicas_in_words(first.replicas), rank, report.replicas));
     }
   }
   if (first.workers != static_cast<int>(reports.size())) {
-    reject(fmt::format(
-        "the resolver's cluster has {} to compute together, but MPI runs {}: describe all of them to every rank, as in "
-        "TF_CONFIG, start as many ranks as workers, with mpirun -n {}, or let MpiClusterResolver describe the cluster; "
-        "give an evaluator that is started with them a "
-        "communicator of its own, as by Communicator::split, and the workers one of theirs",
-        first.workers == 1 ? "1 worker" : fmt::format("{} workers", first.workers),
-        reports.size() == 1 ? "1 rank" : fmt::format("{} ranks", reports.size()), first.workers));
+    reject(function,
+           fmt::format("the resolver's cluster has {} to compute together, but MPI runs {}: describe all of them to "
+                       "every rank, as in "
+                       "TF_CONFIG, start as many ranks as workers, with mpirun -n {}, or let MpiClusterResolver "
+                       "describe the cluster; "
+                       "give an evaluator that is started with them a "
+                       "communicator of its own, as by Communicator::split, and the workers one of theirs",
+                       first.workers == 1 ? "1 worker" : fmt::format("{} workers", first.workers),
+                       reports.size() == 1 ? "1 rank" : fmt::format("{} ranks", reports.size()), first.workers));
   }
-  check_numbers(reports);
+  check_numbers(reports, function);
 }
 
 }  // namespace chorus

@@ -29,11 +29,17 @@ struct RankReport {
 
 /// Throws Error{invalid_argument}, the same text on every rank, unless the reports of all ranks fit together: nobody
 /// objects, all know the same cluster with as many workers as there are ranks, each rank is another one, and all have
-/// the same number of replicas.
-void check_agreement(std::span<const RankReport> reports);
+/// the same number of replicas. `function`: what the program has called.
+void check_agreement(std::span<const RankReport> reports, std::string_view function = "startup_line");
+
+/// Who gives a start-up line.
+struct Speaker {
+  std::string_view strategy;  ///< as the line names it
+  std::string_view function;  ///< what the program has called, for errors
+};
 
 /// startup_line, in which this rank says `mine`.
-[[nodiscard]] std::string agreed_startup_line(std::string_view strategy, const ClusterResolver& resolver,
+[[nodiscard]] std::string agreed_startup_line(const Speaker& speaker, const ClusterResolver& resolver,
                                               const Communicator& comm, const RankReport& mine,
                                               const EnvironmentVariables& variables = process_environment);
 

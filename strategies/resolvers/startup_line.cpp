@@ -18,10 +18,11 @@ namespace chorus {
 
 std::string startup_line(std::string_view strategy, const ClusterResolver& resolver, const Communicator& comm,
                          int local_replicas, const EnvironmentVariables& variables) {
-  return agreed_startup_line(strategy, resolver, comm, report_of(resolver, local_replicas), variables);
+  return agreed_startup_line({strategy, "startup_line"}, resolver, comm, report_of(resolver, local_replicas),
+                             variables);
 }
 
-std::string agreed_startup_line(std::string_view strategy, const ClusterResolver& resolver, const Communicator& comm,
+std::string agreed_startup_line(const Speaker& speaker, const ClusterResolver& resolver, const Communicator& comm,
                                 const RankReport& mine, const EnvironmentVariables& variables) {
   const int ranks = std::max(comm.size(), Environment::world_size());
   const auto launch = detail::Launch::found_in(variables);
@@ -30,9 +31,9 @@ std::string agreed_startup_line(std::string_view strategy, const ClusterResolver
   }
   std::vector<RankReport> reports(static_cast<std::size_t>(comm.size()));
   allgather(comm, std::span(&mine, 1), reports);
-  check_agreement(reports);
+  check_agreement(reports, speaker.function);
   const std::string alone = launch.alone_in_job(ranks);
-  return startup_text(strategy, resolver, mine.replicas) + (alone.empty() ? "" : "; " + alone);
+  return startup_text(speaker.strategy, resolver, mine.replicas) + (alone.empty() ? "" : "; " + alone);
 }
 
 std::string alone_line(std::string_view strategy) {

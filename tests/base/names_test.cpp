@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/names.hpp"
+#include "base/listed_ranks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,24 @@ TEST(Describe, SaysWhatMattersToTheCollective) {
   EXPECT_EQ(describe({Collective::scatter, DataType::int8, ReduceOp::sum, 1, 7}), "scatter of 7 int8 with root 1");
   EXPECT_EQ(describe({Collective::scan, DataType::int8, ReduceOp::max, 0, 7}), "scan of 7 int8 by max");
   EXPECT_EQ(describe({Collective::exscan, DataType::int8, ReduceOp::sum, 0, 7}), "exscan of 7 int8 by sum");
+}
+
+TEST(Describe, NamesTheRanksOfASubsetWhereTheyAreFew) {
+  const auto text = [](const std::vector<int>& ranks) {
+    return describe(
+        {.collective = choosing_subset, .root = static_cast<int>(ranks.size()), .count = number_of_list(ranks)});
+  };
+  EXPECT_EQ(text({}), "subset of no ranks");
+  EXPECT_EQ(text({2147483647}), "subset of rank 2147483647");
+  EXPECT_EQ(text({1, 0}), "subset of ranks 1, 0");
+  EXPECT_EQ(text({1000000, 0, 7}), "subset of ranks 1000000, 0, 7");
+  EXPECT_EQ(text({8, 7, 6, 5, 4, 3, 2, 1, 127}), "subset of ranks 8, 7, 6, 5, 4, 3, 2, 1, 127");
+  EXPECT_TRUE(text({8, 7, 6, 5, 4, 3, 2, 1, 128}).starts_with("subset of 9 ranks whose list has the checksum "));
+  std::vector<int> many(100);
+  EXPECT_TRUE(text(many).starts_with("subset of 100 ranks whose list has the checksum "));
+  const std::string before = text(many);
+  many.back() = 1;
+  EXPECT_NE(text(many), before);
 }
 
 TEST(Nearest, HasTheFewestEdits) {

@@ -44,6 +44,13 @@ TEST(Tuning, OfNoFileIsTheBuiltIn) {
   EXPECT_TRUE(Tuning::parse(R"({"schema": 1})").measured.empty());
 }
 
+TEST(Tuning, TakesNoNameThatIsThereTwice) {
+  const std::string twice = R"({"schema": 1, "links": {"task_us": 1, "shared_peer_us": 2, "task_us": 3}})";
+  EXPECT_THAT(rejection(twice), HasSubstr("\"task_us\" is there twice in one object"));
+  EXPECT_NO_THROW(static_cast<void>(Tuning::parse(of_links(R"({"node": {"latency_us": 3, "megabytes_per_second": 4},
+                   "network": {"latency_us": 3, "megabytes_per_second": 4}})"))));
+}
+
 TEST(Tuning, ReadsEveryNumber) {
   const Tuning tuning = Tuning::parse(of_links(R"({
     "shared": {"latency_us": 1, "megabytes_per_second": 2},

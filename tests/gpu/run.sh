@@ -15,6 +15,8 @@ if [ "${1-}" = --built ]; then
   built=true
   shift
 fi
+case "${1-}" in -*) echo "tests/gpu/run.sh: there is no option $1 (see -h)" >&2; exit 2 ;; esac
+[ $# -le 1 ] || { echo "tests/gpu/run.sh: takes one folder, not $2 (see -h)" >&2; exit 2; }
 folder=${1-build-gpu}
 nvidia-smi -L >/dev/null 2>&1 || { echo "tests/gpu/run.sh: nvidia-smi finds no GPU; run it on a machine that has one" >&2; exit 1; }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace chorus::test {
@@ -185,9 +186,23 @@ TEST_F(WrongArguments, NegativeTimeout) {
 TEST_F(WrongArguments, AlgorithmThatCannotDoIt) {
   const CollectiveOptions options{.algorithm = "line"};
   const std::vector<std::string> words = {"allreduce on rank", "line cannot carry out allreduce of 64 float32 by sum",
-                                          "chorus-info explain"};
+                                          ": it carries 14 such elements at most; leave the choice to the library"};
   expect_rejected([&] { allreduce(comm_, out_, ReduceOp::sum, options); }, ErrorCode::not_supported, words);
   expect_rejected([&] { iallreduce(comm_, out_, ReduceOp::sum, options).wait(); }, ErrorCode::not_supported, words);
+}
+
+TEST_F(WrongArguments, AlgorithmsForMemoryOfGpus) {
+  for (const std::string_view algorithm : {"staged", "nccl", "ipc_one_shot", "ipc_two_shot"}) {
+    expect_rejected([&] { allreduce(comm_, out_, ReduceOp::sum, {.algorithm = algorithm}); }, ErrorCode::not_supported,
+                    {fmt::format("{} cannot carry out allreduce", algorithm), ": it is for memory of GPUs"});
+  }
+}
+
+TEST_F(WrongArguments, NegativeColors) {
+  for (const int color : {-1, MPI_UNDEFINED}) {
+    expect_rejected([&] { static_cast<void>(comm_.split(color)); }, ErrorCode::invalid_argument,
+                    {"split", fmt::format("argument color is {}; give 0 or more, or std::nullopt", color)});
+  }
 }
 
 TEST(FromMpi, RefusesWhatItCannotUse) {

@@ -77,12 +77,12 @@ TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
     const std::string warned = testing::internal::GetCapturedStderr();
     expect_error(outcome, ErrorCode::timeout,
                  {fmt::format("on rank {}", comm.rank()), "0.8 s", "in the first call on this communicator",
-                  fmt::format("no answer from rank {} (", missing_rank())});
+                  "no answer from", fmt::format(" rank {} (", missing_rank())});
     EXPECT_EQ(outcome.text.find(".cpp:"), std::string::npos) << outcome.text;
     EXPECT_LT(outcome.took.count(), soon_s);
     EXPECT_NE(warned.find("has waited 0."), std::string::npos) << warned;
     EXPECT_NE(warned.find(" s in allreduce of "), std::string::npos) << warned;
-    EXPECT_NE(warned.find(fmt::format("no answer from rank {} (", missing_rank())), std::string::npos) << warned;
+    EXPECT_NE(warned.find(fmt::format(" rank {} (", missing_rank())), std::string::npos) << warned;
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -95,10 +95,9 @@ TEST_P(Deadline, OfTheFirstCallNamesTheProcessThatIsMissing) {
   MPI_Bcast(&process, 1, MPI_INT, missing_rank(), MPI_COMM_WORLD);
   if (!missing()) {
     const Outcome outcome = outcome_of([&] { make_call(comm, waiting(), {.timeout = limit}); });
-    expect_error(
-        outcome, ErrorCode::timeout,
-        {"in the first call on this communicator", fmt::format("no answer from rank {} (host ", missing_rank()),
-         fmt::format("pid {}, state ", process)});
+    expect_error(outcome, ErrorCode::timeout,
+                 {"in the first call on this communicator", "no answer from",
+                  fmt::format(" rank {} (host ", missing_rank()), fmt::format("pid {}, state ", process)});
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -110,13 +110,14 @@ void expect_tuning_refused(const std::string& text, const std::vector<std::strin
 }
 
 TEST(Environment, RefusesTuningFiles) {
-  expect_refused({"CHORUS_TUNING_FILE", "/nowhere/tuning.json"},
-                 {"CHORUS_TUNING_FILE=/nowhere/tuning.json", "empty or cannot be read"});
-  expect_refused({"CHORUS_TUNING_FILE", "/"}, {"CHORUS_TUNING_FILE=/", "empty or cannot be read"});
+  expect_refused(
+      {"CHORUS_TUNING_FILE", "/nowhere/tuning.json"},
+      {"CHORUS_TUNING_FILE=/nowhere/tuning.json", "there is no such file; name a file that rank 0 can read"});
+  expect_refused({"CHORUS_TUNING_FILE", "/"}, {"CHORUS_TUNING_FILE=/: it is a folder; name a file"});
   expect_tuning_refused("{\"schema\": 1,\n \"links\": }", {"line 2, column 11"});
   expect_tuning_refused("{\"schema\": 1, \"link\": {}}", {"unknown name \"link\"", "did you mean \"links\"?"});
   expect_tuning_refused("{\"schema\": 2}", {" is not used: ", "\"schema\" must be 1"});
-  expect_tuning_refused("", {"empty or cannot be read"});
+  expect_tuning_refused("", {"the file is empty"});
 }
 
 }  // namespace

@@ -107,6 +107,15 @@ TEST_F(ChorusTune, WritesWhatItHasMeasuredOfEveryAlgorithm) {
   EXPECT_THAT(apart.output, HasSubstr("fastest as predicted by the model")) << apart.output;
 }
 
+TEST_F(ChorusTune, RefusesAFolderBeforeItMeasures) {
+  std::filesystem::create_directory(file());
+  const Outcome outcome = tune(2, "allreduce -m 8:64 -i 3");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("-o: cannot write " + file() + ": Is a directory"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("#")));
+  EXPECT_FALSE(std::filesystem::exists(file() + ".part"));
+}
+
 TEST_F(ChorusTune, IsRefusedElsewhere) {
   write({{"schema", 1}, {"machine", {{"mpi", "another MPI"}}}});
   const Outcome explained = explain(2, "allreduce 64");

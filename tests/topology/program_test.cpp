@@ -72,7 +72,9 @@ TEST(ChorusInfoTopology, SaysInOneLineWhatIsWrong) {
   }
   EXPECT_TRUE(run_command(program + "--input socks:3 2>&1")
                   .output.starts_with("chorus-info: --input \"socks:3\": no such file"));
-  EXPECT_EQ(run_command(CHORUS_INFO " 2>/dev/null").exit_code, 2);
+  const auto [exit_code, output] = run_command(CHORUS_INFO " 2>&1");
+  EXPECT_EQ(exit_code, 2);
+  EXPECT_TRUE(output.starts_with("chorus-info: a command is missing; there are topology, explain, ")) << output;
   EXPECT_EQ(run_command(program + "--help").exit_code, 0);
 }
 
@@ -114,6 +116,21 @@ TEST(ChorusInfoExplain, CountsOnSingleCopiesOfImaginedRanksOfOneNode) {
   EXPECT_EQ(run_command(program).output.find("single_copy                          -"), std::string::npos);
   EXPECT_NE(run_command(program + " --nodes 2").output.find("single_copy                          -"),
             std::string::npos);
+}
+
+TEST(ChorusInfoExplain, WantsASizeOfWhatHasOne) {
+  const auto [exit_code, output] = run_command(CHORUS_INFO " explain barrier");
+  EXPECT_EQ(exit_code, 0) << output;
+  EXPECT_TRUE(output.starts_with("barrier")) << output;
+  const auto [without, text] = run_command(CHORUS_INFO " explain allreduce 2>&1");
+  EXPECT_EQ(without, 2);
+  EXPECT_TRUE(text.starts_with("chorus-info: SIZE is missing")) << text;
+}
+
+TEST(ChorusInfoExplain, SaysWhyAnAlgorithmDoesNotApply) {
+  const std::string output = run_command(CHORUS_INFO " explain allreduce 1MiB --ranks 4").output;
+  EXPECT_NE(output.find("does not apply: it carries 14 such elements at most"), std::string::npos) << output;
+  EXPECT_NE(output.find("does not apply: it is for memory of GPUs"), std::string::npos) << output;
 }
 
 TEST(ChorusInfoExplain, SaysHowManyRanksTheCallIsFor) {

@@ -6,6 +6,7 @@
 #include "repeatability.hpp"
 #include "transport/communicator_state.hpp"
 #include "tunings.hpp"
+#include "why_not.hpp"
 #include "words.hpp"
 
 #include <chorus/barrier.hpp>
@@ -74,7 +75,8 @@ void show(const Problem& problem, const Choice& choice) {
   fmt::print("  {:<24}{:>14}{:>14}\n", "algorithm", "predicted us", "measured us");
   for (const Candidate& candidate : choice.candidates) {
     if (!candidate.applies) {
-      fmt::print("  {:<24}{:>14}   does not apply\n", candidate.algorithm->name, "-");
+      const std::string why = why_not(*candidate.algorithm, problem);
+      fmt::print("  {:<24}{:>14}   does not apply{}\n", candidate.algorithm->name, "-", why.empty() ? "" : ": " + why);
       continue;
     }
     const std::string measured = candidate.measured_us ? fmt::format("{:.2f}", *candidate.measured_us) : "-";
@@ -85,7 +87,9 @@ void show(const Problem& problem, const Choice& choice) {
 
 void run(const Communicator& world, const Options& options) {
   const Collective collective = parse_collective(options.collective);
-  const auto bytes = parse_bytes(options.size);
+  const bool sized = collective != Collective::barrier && !counts_differ(collective);
+  if (options.size.empty() && sized) throw UserError("SIZE is missing: give bytes, such as 8, 64k or 1MiB");
+  const auto bytes = options.size.empty() ? 0 : parse_bytes(options.size);
   if (!bytes) throw UserError(fmt::format("SIZE {} is no number of bytes such as 8, 64k or 1MiB", options.size));
   const int ranks = options.ranks > 0 ? options.ranks : world.size();
   const Call plain = call_of(collective, *bytes, ranks);
@@ -106,7 +110,8 @@ void run(const Communicator& world, const Options& options) {
 Action add_explain(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   command.add_option("COLLECTIVE", options->collective, "such as allreduce")->required();
-  command.add_option("SIZE", options->size, "bytes as chorus-bench counts them, such as 8, 64k or 1MiB")->required();
+  command.add_option("SIZE", options->size,
+                     "bytes as chorus-bench counts them, such as 8, 64k or 1MiB; none of a barrier");
   CLI::Option* ranks =
       command.add_option("--ranks", options->ranks, "explain for this many ranks instead of those of the job");
   ranks->check(CLI::Range(1, std::numeric_limits<int>::max()));

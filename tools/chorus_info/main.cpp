@@ -36,10 +36,11 @@ constexpr Command commands[] = {
     {"transports", "show how the ranks reach each other", &chorus::info::add_transports},
 };
 
-/// What is wrong with the first word as the name of a command; empty if nothing is.
+/// What is wrong with the first word, empty where there is none, as the name of a command; empty if nothing is.
 std::string unknown_command(std::string_view word) {
   std::vector<std::string_view> names;
   for (const Command& command : commands) names.emplace_back(command.name);
+  if (word.empty()) return fmt::format("a command is missing; there are {} (see --help)", chorus::joined(names));
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return {};
   return fmt::format("there is no command {}; {}", word, chorus::suggestion(word, names));
 }
@@ -60,7 +61,7 @@ int run(const chorus::Communicator& world, int argc, char** argv) {
     return user_error;
   };
   try {
-    if (const std::string wrong = unknown_command(argc > 1 ? argv[1] : "-"); !wrong.empty()) return refuse(wrong);
+    if (const std::string wrong = unknown_command(argc > 1 ? argv[1] : ""); !wrong.empty()) return refuse(wrong);
     app.parse(argc, argv);
     action(world);
     return EXIT_SUCCESS;

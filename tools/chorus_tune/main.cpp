@@ -26,7 +26,9 @@
 #include <fstream>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace {
 
@@ -44,8 +46,12 @@ class Output {
       : path_(std::move(path)), part_(path_ + ".part"), writes_(world.rank() == 0) {
     int error = 0;
     if (writes_) {
-      file_.open(part_);
-      error = file_ ? 0 : errno;
+      if (std::filesystem::is_directory(path_)) {
+        error = EISDIR;
+      } else {
+        file_.open(part_);
+        error = file_ ? 0 : errno;
+      }
     }
     bcast(world, std::span(&error, 1), 0);
     if (error != 0) throw bench::Refusal(fmt::format("-o: cannot write {}: {}", path_, std::strerror(error)));
@@ -63,7 +69,11 @@ class Output {
     file_ << text;
     file_.close();
     if (!file_) throw std::runtime_error(fmt::format("{} cannot be written", part_));
-    std::filesystem::rename(part_, path_);
+    std::error_code error;
+    std::filesystem::rename(part_, path_, error);
+    if (!error) return;
+    std::remove(part_.c_str());
+    throw std::runtime_error(fmt::format("{} cannot be written: {}", path_, error.message()));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/context.hpp>
 #include <chorus/strategies/detail/arguments.hpp>
+#include <chorus/strategies/detail/structure_parts.hpp>
 #include <chorus/strategies/device_tensor_ref.hpp>
 #include <chorus/strategies/replica_group.hpp>
 #include <chorus/strategies/structure.hpp>
@@ -72,7 +73,11 @@ class CHORUS_API ReplicaContext {
   void all_reduce_in_place(ReduceOp op, T& value, const CommunicationOptions& options = {}) {
     const LeafRefs leaves = leaves_of(value);
     StrategyCall call{.function = StrategyFunction::all_reduce};
-    if constexpr (detail::may_differ<T>()) call.structure = detail::structure_number(value);
+    if constexpr (detail::may_differ<T>()) {
+      call.structure = detail::structure_number(value);
+      if (num_replicas_in_sync() > 1 && !detail::knows_parts(call.structure))
+        detail::remember_parts(call.structure, paths_of(value));
+    }
     if (!leaves.slices.empty()) all_reduce_slices(op, leaves.slices, options, call);
     if (leaves.slices.empty() || !leaves.tensors.empty()) all_reduce_tensors(op, leaves.tensors, options, call);
   }

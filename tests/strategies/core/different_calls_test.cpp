@@ -12,6 +12,7 @@
 #include <chorus/strategies/variable.hpp>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -65,6 +66,20 @@ TEST(DifferentCalls, OperationsThatDifferAreFoundWhateverTheEnvironmentSaysOfNod
   }
   const ScopedVariable nodes("CHORUS_NODE_RANKS", "1");
   refused();
+}
+
+TEST(DifferentCalls, ShapesAndKeysThatDifferAreNamedWithTheReplicas) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto refused = [&](const std::string& text, const auto& make) {
+    expect_error(
+        ErrorCode::mismatch, "Strategy::run: the replicas have come to all_reduce by sum with different " + text,
+        [&] { strategy.run([&] { std::ignore = get_replica_context()->all_reduce(ReduceOp::sum, make()); }); });
+  };
+  refused("tensors: replica 0 with float64 (2), replica 1 with float64 (3): give the same in every replica",
+          [] { return std::vector<double>(id() == 1 ? 3 : 2); });
+  refused("tensors: replica 0 with float64 () in [loss], replica 1 with float64 () in [accuracy]: give", [] {
+    return std::map<std::string, double>{{id() == 1 ? "accuracy" : "loss", 1.0}};
+  });
 }
 
 TEST(DifferentCalls, Case35_ArgumentsOfDifferentTypes) {

@@ -194,7 +194,8 @@ TEST_P(WithSeveralReplicas, DifferentShapesInOnePlaceAreStillToldAsSuch) {
     std::ignore =
         get_replica_context()->all_reduce(ReduceOp::sum, std::vector<float>(static_cast<std::size_t>(1 + id())));
   };
-  expect_error(ErrorCode::mismatch, "allreduce", [&] { strategy.run(unequal); });
+  expect_error(ErrorCode::mismatch, "all_reduce by sum with different tensors: replica 0 with float32 (1), replica 1 ",
+               [&] { strategy.run(unequal); });
 }
 
 TEST(Failure, AReplicaThatGivesUpWaitsUntilNobodyLooksAtItsStack) {

@@ -67,6 +67,8 @@ TEST(Agreement, NamesTheRanksThatDiffer) {
   reports = two_ranks();
   reports[1].replicas = 3;
   expect_disagreement(reports, {"startup_line: rank 0 has 2 local replicas, but rank 1 has 3: give"});
+  test::expect_rejection(ErrorCode::invalid_argument, {"MultiWorkerMirroredStrategy: rank 0 has 2 local replicas"},
+                         [&] { check_agreement(reports, "MultiWorkerMirroredStrategy"); });
   reports = two_ranks();
   reports[1].id = 0;
   expect_disagreement(reports, {"ranks 0 and 1 are the same worker, number 0"});
