@@ -5,10 +5,15 @@
 #include "transport/native.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <limits>
+#include <thread>
 
 namespace chorus::vendor {
 namespace {
+
+constexpr std::chrono::seconds patience(1);
 
 class Completion final : public PolledEvent {
  public:
@@ -17,6 +22,15 @@ class Completion final : public PolledEvent {
 
  private:
   bool ready() override { return native_.test(ticket_); }
+  /// The buffers may end with the call, and MPI takes no collective back: it ends soon where all ranks have begun it,
+  /// and is left to MPI where not.
+  void abandon() noexcept override {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    try {
+      while (!native_.test(ticket_) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    } catch (const std::exception&) {  // MPI has given it up
+    }
+  }
   [[nodiscard]] std::string what() const override { return "waiting inside MPI's own collective"; }
 
   Native& native_;
