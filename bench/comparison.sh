@@ -5,7 +5,7 @@
 #   places_of BUILD_FOLDER                  where it is measured, one word each, which name the folders of the results
 #   title_of PLACE                          the same for readers
 #   launch BUILD_FOLDER PLACE PROGRAM ...   runs a program there
-#   judged                                  further commands of chorus-bench whose output is kept
+#   judged                                  what else is measured, as in `judgement`, and kept
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 script=$(basename "$0")
 
@@ -21,6 +21,7 @@ refuse() {
 # read_options ARGUMENT...: leaves what it was told, and the build folders in `builds`.
 read_options() {
   if [ "${1:-}" = --help ]; then set -- -h; fi
+  for word in "$@"; do case $word in --?*) refuse "there is no option $word (see -h)" ;; esac; done
   while getopts ":hc:m:i:o:$own_options" option; do
     case $option in
       c) collectives=$OPTARG ;;
@@ -74,12 +75,27 @@ describe_machine() {
   echo "build: $(basename "$1") with $(mpi_of "$1")"
 }
 
-# judge BUILD_FOLDER PLACE FOLDER: leaves what the commands say of all collectives.
+# judgement WHAT BUILD_FOLDER FOLDER: leaves in `command` what measures it.
+judgement() {
+  local bench=$2/bench/chorus-bench
+  case $1 in
+    floor | regret) command=("$bench" "$1" all --json "$3/$1.json") ;;
+    persistent) command=("$bench" overlap all --json "$3/$1.json") ;;
+    overlap) command=(env CHORUS_PROGRESS_THREAD=1 "$bench" overlap allreduce --compute sleep --compare native
+                      --json "$3/$1.json") ;;
+    reproducible) command=("$bench" allreduce --reproducible --compare plain) ;;
+    # What it calls MPI's is that of the preloaded library.
+    preload) command=(env "LD_PRELOAD=$2/lib/preload/libchorus-mpi.so" "$bench" all --compare native) ;;
+  esac
+}
+
+# judge BUILD_FOLDER PLACE FOLDER: leaves what the judgements say.
 judge() {
   for what in $judged; do
     echo "$what on $(title_of "$2") ..." >&2
-    launch "$1" "$2" "$1/bench/chorus-bench" "$what" all -m "$sizes" --json "$3/$what.json" \
-      --note "$(mpi_of "$1"); $about" "${repetitions[@]}" >"$3/$what.txt" || failed=1
+    judgement "$what" "$1" "$3"
+    launch "$1" "$2" "${command[@]}" -m "$sizes" --note "$(mpi_of "$1"); $about" "${repetitions[@]}" \
+      >"$3/$what.txt" || failed=1
     echo "$what: $(tail -n 1 "$3/$what.txt")"
   done
 }

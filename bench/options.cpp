@@ -137,9 +137,10 @@ void declare_latency(CLI::App& app, Arguments& arguments) {
   app.add_flag("-f,--full", options.full, "print the spread and the number of iterations too");
   app.add_option("--algorithm", options.algorithm, "an algorithm by name, or all of them, one table each [auto]")
       ->type_name("NAME|all");
-  declare_compare(app, arguments, {"native", "nccl"},
-                  "measure MPI's own collective, or that of NCCL (with --memory device), in turn with chorus and print "
-                  "the ratio");
+  declare_compare(
+      app, arguments, {"native", "nccl", "plain"},
+      "measure MPI's own collective, that of NCCL (with --memory device), or chorus's with plain sums (with "
+      "--reproducible) in turn with chorus and print the ratio");
   declare_reproducible(app, options);
   app.add_option("--plot", options.plot_file, "also draw latency against size (needs gnuplot)")
       ->check(file_name())
@@ -259,6 +260,11 @@ void check_meaning(const Arguments& arguments, const Options& options) {
   }
 }
 
+Peer peer_of(std::string_view word) {
+  if (word == word_for(Peer::plain)) return Peer::plain;
+  return word == word_for(Peer::nccl) ? Peer::nccl : Peer::mpi;
+}
+
 Options interpret(Arguments& arguments) {
   Options& options = arguments.options;
   if (arguments.collective.empty()) {
@@ -266,7 +272,7 @@ Options interpret(Arguments& arguments) {
     arguments.collective = "all";
   }
   if (options.measurement != Measurement::strategies) options.rows = rows_of(arguments.collective, options.measurement);
-  if (!arguments.compare.empty()) options.compare = arguments.compare == "nccl" ? Peer::nccl : Peer::mpi;
+  if (!arguments.compare.empty()) options.compare = peer_of(arguments.compare);
   options.tests = at_least(1, arguments.tests, "--tests").value_or(options.tests);
   if (const auto replicas = at_least(1, arguments.replicas, "--replicas", most_replicas)) {
     options.replicas = static_cast<int>(*replicas);
@@ -277,6 +283,9 @@ Options interpret(Arguments& arguments) {
   interpret_device(options);
   if (options.reproducible && !options.json_file.empty()) {
     throw Refusal("--reproducible has no --json: a tuning file holds the times of plain calls");
+  }
+  if (options.compare == Peer::plain && !options.reproducible) {
+    throw Refusal("--compare plain tells what exact sums cost: add --reproducible");
   }
   if (options.memory == Memory::registered && !options.json_file.empty()) {
     throw Refusal(

@@ -163,8 +163,7 @@ std::string json_line(const Point& point, const std::string& note) {
     object["device"] = point.device;
   }
   if (point.comparison) {
-    object[point.comparison->peer == Peer::mpi ? "native_median_us" : "nccl_median_us"] =
-        point.comparison->peer_us.median;
+    object[fmt::format("{}_median_us", word_for(point.comparison->peer))] = point.comparison->peer_us.median;
     add_estimate(object, "ratio", point.comparison->ratio);
   }
   if (point.chosen) object["chosen"] = *point.chosen;

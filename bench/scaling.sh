@@ -25,6 +25,7 @@ refuse() {
   exit 2
 }
 if [ "${1:-}" = --help ]; then set -- -h; fi
+for word in "$@"; do case $word in --?*) refuse "there is no option $word (see -h)" ;; esac; done
 while getopts :hb:r:n:s:c:m:t:o: option; do
   case $option in
     b) build=$(realpath "$OPTARG") ;;

@@ -118,11 +118,24 @@ Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
 }
 
 Call Subject::peer_call(std::size_t bytes) {
-  const bool of_nccl = on_device_ && on_device_->nccl;
-  Call call = call_of(of_nccl ? "NCCL" : "native", bytes);  // the buffers' name: not that of the algorithm nccl
-  if (of_nccl) call.nccl = on_device_->nccl.get();
-  if (!of_nccl) call.stream = nullptr;  // MPI returns when it is done
+  const Peer peer = options_.compare.value_or(Peer::mpi);
+  Call call = call_of(peer == Peer::mpi ? "native" : name_of(peer), bytes);  // the buffers' name: no algorithm's
+  if (peer == Peer::nccl) call.nccl = on_device_->nccl.get();
+  if (peer == Peer::mpi) call.stream = nullptr;  // MPI returns when it is done
+  if (peer == Peer::plain) call.options = {};
   return call;
+}
+
+Run Subject::peer_run() const noexcept {
+  switch (options_.compare.value_or(Peer::mpi)) {
+    case Peer::mpi:
+      return row_.native;
+    case Peer::nccl:
+      return device_row_->nccl;
+    case Peer::plain:
+      return run();
+  }
+  return nullptr;
 }
 
 // The communicator is asked by a call: what it remembers afterwards is the answer.

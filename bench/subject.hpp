@@ -53,9 +53,7 @@ class Subject {
   [[nodiscard]] Run run() const noexcept { return device_row_ != nullptr ? device_row_->chorus : row_.chorus; }
   /// The same of the peer that is compared with.
   [[nodiscard]] Call peer_call(std::size_t bytes);
-  [[nodiscard]] Run peer_run() const noexcept {
-    return on_device_ && on_device_->nccl ? device_row_->nccl : row_.native;
-  }
+  [[nodiscard]] Run peer_run() const noexcept;
   /// The names of the algorithms that work on such memory as is measured.
   [[nodiscard]] std::vector<std::string_view> algorithms() const;
   /// That of this rank's device; empty where memory of the host is measured.

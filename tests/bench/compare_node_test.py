@@ -34,6 +34,18 @@ class Comparison(unittest.TestCase):
                 for key in ("date", "commit", "processor", "kernel", "load", "build"):
                     self.assertRegex(machine, f"(?m)^{key}: .+$")
 
+    def test_judges_what_a_ratio_to_the_mpi_library_does_not_say(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = run("-a", "-m", "64:64", "-i", "2", "-c", "bcast", "-o", folder, build)
+            self.assertEqual(outcome.returncode, 0, outcome.stderr)
+            (results,) = pathlib.Path(folder).glob("*-2")
+            for judgement, column in (("floor", "Floor"), ("regret", "Regret"), ("persistent", "Persistent"),
+                                      ("overlap", "Overlap"), ("reproducible", "plain Median"), ("preload", "Ratio")):
+                text = (results / (judgement + ".txt")).read_text(encoding="utf-8")
+                self.assertRegex(text, f"(?m)^# (Size|Chosen) .*{column}")
+                self.assertRegex(text, "(?m)^64 ")
+                self.assertIn(f"{judgement}: ", outcome.stdout)
+
     def test_keeps_what_is_not_measured_again(self):
         with tempfile.TemporaryDirectory() as folder:
             for collectives in ("barrier", "bcast", too_short):
@@ -55,7 +67,8 @@ class Comparison(unittest.TestCase):
                                (["-c", " "], "-c names no collective"), (["-m", "8:4"], "-m: the smallest size"),
                                (["-m", "many"], "'many' is no size"), (["-i", "0"], "-i must be at least 1"),
                                (["-i", "x"], "not x"), (["-r", "2 x"], "not x"), (["-o", "/dev/null/x"], "cannot write"),
-                               (["-c"], "-c wants a value"), (["-z"], "there is no option -z")):
+                               (["-c"], "-c wants a value"), (["-z"], "there is no option -z"),
+                               (["--size"], "there is no option --size")):
             with tempfile.TemporaryDirectory() as folder:
                 outcome = run("-o", folder + "/results", *arguments, *([] if len(arguments) == 1 else [build]))
                 self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), arguments)

@@ -67,6 +67,8 @@ TEST(CommandLine, TakesReproducibleSumsButNotIntoATuningFile) {
   EXPECT_FALSE(parse({"allreduce"}).reproducible);
   EXPECT_TRUE(parse({"allreduce", "--reproducible"}).reproducible);
   EXPECT_THAT(refusal_of({"allreduce", "--reproducible", "--json", "a.json"}), HasSubstr("--reproducible"));
+  EXPECT_EQ(parse({"allreduce", "--reproducible", "--compare", "plain"}).compare, Peer::plain);
+  EXPECT_THAT(refusal_of({"allreduce", "--compare", "plain"}), HasSubstr("add --reproducible"));
 }
 
 TEST(CommandLine, TakesAllCollectives) {
