@@ -19,7 +19,6 @@ struct InLine {
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.payload(round, rank); }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.payloads(round); }
-  static void fetch_beginning(const SharedGroup& /*memory*/, Round /*round*/, int /*rank*/) {}  // comes with the line
 };
 
 /// Short data, which stands in a cell when its rank arrives.
@@ -34,15 +33,16 @@ struct InCellOf {
     } else if (bytes > 0) {
       std::memcpy(place, data, bytes);
     }
-    prefetch_for_write(memory.cell(cells, round + lines_fetched, memory.rank()));
+    if constexpr (cells.count > 2 * rounds_taken_back) {
+      memory.take_back(round, bytes, [&](Round later) { return memory.cell(cells, later, memory.rank()) + offset; });
+    } else {
+      prefetch_for_write(memory.cell(cells, round + lines_fetched, memory.rank()));
+    }
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) {
     return memory.cell(cells, round, rank);
   }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.cells(cells, round); }
-  static void fetch_beginning(const SharedGroup& memory, Round round, int rank) {
-    __builtin_prefetch(memory.cell(cells, round, rank));
-  }
 };
 using InCell = InCellOf<short_cells>;
 
@@ -56,9 +56,6 @@ struct InSlot {
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.slot(round, rank); }
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }
-  static void fetch_beginning(const SharedGroup& memory, Round round, int rank) {
-    __builtin_prefetch(memory.slot(round, rank));
-  }
 };
 
 /// Writes the blocks that a rank has for the others, each where it stands in its input, and leaves out its own.
@@ -137,12 +134,10 @@ struct OneRound {
     Steps::write(memory, round, arguments);
     memory.arrive(round);
   }
-  /// Those from `first` to before `end`; what they may have written for the next round comes meanwhile.
+  /// Those from `first` to before `end`.
   static void wait_for_givers(SharedGroup& memory, Round round, int first, int end) {
     for (int giver = first; giver < end; ++giver) {
-      if (giver == memory.rank()) continue;
-      memory.wait_for_giver(round, giver);
-      Place::fetch_beginning(memory, round + 1, giver);
+      if (giver != memory.rank()) memory.wait_for_giver(round, giver);
     }
   }
 };

@@ -92,11 +92,21 @@ struct Call {
   friend bool operator==(const Call&, const Call&) = default;
 };
 
-/// True for calls that an algorithm is chosen alike for: all but the root is the same. Field by field, as those of a
-/// call that was just made are not yet in the cache in one piece.
-[[nodiscard]] constexpr bool same_kind(const Call& a, const Call& b) noexcept {
-  return a.count == b.count && a.collective == b.collective && a.type == b.type && a.op == b.op &&
-         a.repeatability == b.repeatability && a.memory == b.memory && a.opaque_bytes == b.opaque_bytes;
+/// A field of a call that was just made, read by itself. Compilers read several at once, and a processor that is to
+/// read in one piece what was written in several waits until all it has written before is in its cache: as long as a
+/// line takes to come from another core.
+template <class Field>
+[[nodiscard]] inline Field alone(Field field) noexcept {
+  asm("" : "+r"(field));
+  return field;
+}
+
+/// True for calls that an algorithm is chosen alike for: all but the root is the same. `made` was just made.
+[[nodiscard]] inline bool same_kind(const Call& known, const Call& made) noexcept {
+  return known.count == alone(made.count) && known.collective == alone(made.collective) &&
+         known.type == alone(made.type) && known.op == alone(made.op) &&
+         known.repeatability == alone(made.repeatability) && known.memory == alone(made.memory) &&
+         known.opaque_bytes == alone(made.opaque_bytes);
 }
 
 /// A number that is equal for calls of the same kind, and most often different for others.

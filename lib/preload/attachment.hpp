@@ -77,7 +77,7 @@ class Attachment {
   void give_up(const Error& error);
   /// After the set-up: the chooser's answer, remembered as programs repeat their calls.
   [[nodiscard]] bool left_to_vendor(const Call& call) {
-    return decided_ && same_kind(call, last_) ? last_left_ : choose(call);
+    return decided_ && same_kind(last_, call) ? last_left_ : choose(call);
   }
   [[nodiscard]] const Communicator& communicator() const noexcept { return *communicator_; }
   /// True once the chooser's answers are for good.

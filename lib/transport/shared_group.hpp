@@ -119,10 +119,9 @@ class SharedGroup {
     }
     known_ = round;
   }
-  /// For a peer who waits for nobody: it may have written the line of the next round, which is fetched meanwhile.
+  /// For a peer who waits for nobody.
   void wait_for_giver(Round round, int peer) {
     if (!has_arrived(round, peer)) wait_longer_for(round, peer);
-    __builtin_prefetch(&line(peer, round + 1));
   }
   /// Drives `task` until it is done: for what a collective cannot do without a coroutine. Throws what it threw.
   void drive(Task<> task) { waiter_.drive(std::move(task)); }
@@ -137,8 +136,7 @@ class SharedGroup {
   }
   /// The same of `cells`.
   [[nodiscard]] std::byte* cell(const Cells& cells, Round round, int peer) const noexcept {
-    return members_.regions[static_cast<std::size_t>(peer)] + cells.begin +
-           round % static_cast<Round>(cells.count) * cells.stride;
+    return members_.regions[static_cast<std::size_t>(peer)] + cells.begin + place_of(round, cells.count) * cells.stride;
   }
   /// The payloads and cells of all ranks, and the places `offset` bytes into their slots, in the order of the ranks.
   /// Valid until the next call of any.
@@ -155,15 +153,26 @@ class SharedGroup {
   [[nodiscard]] std::span<const std::byte*> places(int count) noexcept {
     return std::span(places_).first(static_cast<std::size_t>(count));
   }
-  /// Publishes this rank's payload and slot of `round`. The line of a later round, which others have read last, is on
-  /// its way back meanwhile.
+  /// Publishes this rank's payload and slot of `round`.
   void arrive(Round round) {
     line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
-    prefetch_for_write(&line(members_.rank, round + lines_fetched));
+    take_back(round, sizeof(Line), [this](Round later) { return reinterpret_cast<std::byte*>(&line(rank(), later)); });
     if (announces_) {
       announce();
     } else {
       page(members_.rank).bell.ring();
+    }
+  }
+
+  /// Once in rounds_taken_back, lets this rank's processor have `bytes` at `place(later)` of that many later rounds to
+  /// itself, which others had read: stores wait for one another, but lines come several at a time. Nobody else may
+  /// write there.
+  template <class PlaceOf>
+  void take_back(Round round, std::size_t bytes, const PlaceOf& place) const noexcept {
+    if (round % rounds_taken_back != 0) return;
+    for (Round later = round + rounds_taken_back; later < round + 2 * rounds_taken_back; ++later) {
+      std::byte* const begin = place(later);
+      for (std::size_t at = 0; at < bytes; at += sizeof(Line)) take_line(begin + at);
     }
   }
 
@@ -233,7 +242,9 @@ class SharedGroup {
   [[nodiscard]] ControlPage& page(int rank) const noexcept {
     return *std::launder(reinterpret_cast<ControlPage*>(members_.regions[static_cast<std::size_t>(rank)]));
   }
-  [[nodiscard]] Line& line(int rank, Round round) const noexcept { return page(rank).lines[round % line_slots].line; }
+  [[nodiscard]] Line& line(int rank, Round round) const noexcept {
+    return page(rank).lines[place_of(round, line_slots)].line;
+  }
   [[nodiscard]] std::uint64_t word_of(Round round) const noexcept { return round << 40U | signature_; }
   [[nodiscard]] bool has_arrived(Round round, int peer) const {
     const std::uint64_t word = line(peer, round).word.load(std::memory_order_acquire);

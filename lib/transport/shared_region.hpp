@@ -18,8 +18,16 @@ inline constexpr int line_slots = 256;
 inline constexpr int data_slots = 8;
 /// Of what a rank says when it gives the communicator up, with the 0 at its end: what MPI sends at once in one message.
 inline constexpr std::size_t failure_text_bytes = 4032;
-/// How far ahead a rank fetches its lines, which others had read: so far that nobody waits for those yet.
+/// How far ahead a rank fetches its slots, which others had read: so far that nobody waits for those yet.
 inline constexpr Round lines_fetched = 6;
+/// For how many rounds at a time a rank takes its lines and cells back, which others had read.
+inline constexpr Round rounds_taken_back = 16;
+/// Which of `count` places, a power of two, `round` has: not the next one. A processor that has read one line after
+/// another fetches the one behind them, too, and so takes it from the rank that is about to write it.
+constexpr std::size_t place_of(Round round, int count) noexcept {
+  constexpr Round apart = 37;  // more than a page, of lines, over which no processor fetches
+  return round * apart % static_cast<Round>(count);
+}
 
 /// Memory of another process that this one has mapped: where it lies there, and here.
 struct Window {
