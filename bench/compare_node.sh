@@ -8,11 +8,12 @@
 #   -i N             repetitions for each size [as many as take about a second]
 #   -o FOLDER        where the results go [build/results]
 #   -a               also how far from the floor each is, how well its algorithm is chosen, what persistent calls take,
-#                    what a progress thread hides, what exact sums cost and what the preload adds: a quarter of an hour
+#                    what a progress thread hides, what exact sums cost (these three of allreduce) and what the preload
+#                    adds: a quarter of an hour
 # Of each build folder, one with Open MPI and one with MPICH perhaps, and number of ranks it prints a table of the ratios
 # and leaves FOLDER/BUILD-MPI-RANKS: the table, and of each collective the JSON and, where there is gnuplot, the plot;
-# with -a also floor.txt, regret.txt, persistent.txt, overlap.txt, reproducible.txt and preload.txt; and machine.txt, which
-# says what was measured, when and where.
+# with -a also floor.txt, regret.txt, persistent.txt, overlap.txt, reproducible.txt and preload.txt, and the JSON of the first
+# four; and machine.txt, which says what was measured, when and where.
 # Exit code: 0; 1 where a benchmark failed; 2 for a wrong command line or a build folder without chorus-bench.
 set -euo pipefail
 source "$(dirname "$0")/comparison.sh"

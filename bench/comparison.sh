@@ -48,6 +48,10 @@ check_options() {
     bench=$build/bench/chorus-bench
     [ -x "$bench" ] || refuse "there is no $bench: build it first, or name another build folder"
   done
+  for build in "${builds[@]}"; do
+    [[ $judged != *preload* ]] || [ -e "$(preloaded "$build")" ] ||
+      refuse "there is no $(preloaded "$build"): build all of $build first"
+  done
   # It knows what sizes and repetitions can be, and which collectives there are.
   list=$("$bench" list -m "$sizes" "${repetitions[@]}") || refuse "chorus-bench does not take these options, see above"
   read -ra wanted <<<"$collectives"
@@ -75,17 +79,19 @@ describe_machine() {
   echo "build: $(basename "$1") with $(mpi_of "$1")"
 }
 
+preloaded() { echo "$1/lib/preload/libchorus-mpi.so"; }
+
 # judgement WHAT BUILD_FOLDER FOLDER: leaves in `command` what measures it.
 judgement() {
   local bench=$2/bench/chorus-bench
   case $1 in
     floor | regret) command=("$bench" "$1" all --json "$3/$1.json") ;;
-    persistent) command=("$bench" overlap all --json "$3/$1.json") ;;
+    persistent) command=("$bench" overlap allreduce --json "$3/$1.json") ;;
     overlap) command=(env CHORUS_PROGRESS_THREAD=1 "$bench" overlap allreduce --compute sleep --compare native
                       --json "$3/$1.json") ;;
-    reproducible) command=("$bench" allreduce --reproducible --compare plain) ;;
+    reproducible) command=(env -u CHORUS_REPRODUCIBLE "$bench" allreduce --reproducible --compare plain) ;;
     # What it calls MPI's is that of the preloaded library.
-    preload) command=(env "LD_PRELOAD=$2/lib/preload/libchorus-mpi.so" "$bench" all --compare native) ;;
+    preload) command=(env "LD_PRELOAD=$(preloaded "$2")" "$bench" all --compare native) ;;
   esac
 }
 

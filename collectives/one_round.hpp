@@ -33,8 +33,8 @@ struct InCellOf {
     } else if (bytes > 0) {
       std::memcpy(place, data, bytes);
     }
-    if constexpr (cells.count > 2 * rounds_taken_back) {
-      memory.take_back(round, bytes, [&](Round later) { return memory.cell(cells, later, memory.rank()) + offset; });
+    if constexpr (&cells == &short_cells) {
+      memory.note_cell(offset + bytes);
     } else {
       prefetch_for_write(memory.cell(cells, round + lines_fetched, memory.rank()));
     }

@@ -177,10 +177,11 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
                     pace.round_us, pace.system, pace.system_long, pace.system_us));
   }
   if (pace.known()) {
-    shared.notes.push_back(
-        fmt::format("shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones; read by the system: {:.0f}, "
-                    "long blocks {:.0f}, and {:.1f} us each time",
-                    pace.cached, pace.streamed, pace.system, pace.system_long, pace.system_us));
+    shared.notes.push_back(fmt::format(
+        "shared memory: {:.0f} MB/s by plain stores, {:.0f} by streamed ones{}; read by the system: {:.0f}, "
+        "long blocks {:.0f}, and {:.1f} us each time",
+        pace.cached, pace.streamed, pace.alone > 0 ? fmt::format(", {:.0f} for one rank alone", pace.alone) : "",
+        pace.system, pace.system_long, pace.system_us));
   }
   co_return shared;
 }

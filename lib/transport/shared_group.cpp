@@ -124,6 +124,23 @@ void SharedGroup::begin(const Call& call) noexcept {
   record.number.store(calls_begun_, std::memory_order_release);
 }
 
+void SharedGroup::take_lines_back(Round first) const noexcept {
+  for (Round round = first; round < first + rounds_taken_back; ++round) {
+    take_line(reinterpret_cast<std::byte*>(&line(members_.rank, round)));
+  }
+}
+
+void SharedGroup::take_cells_back(Round round) noexcept {
+  const std::size_t end = std::exchange(cell_end_, 0);
+  if (round + rounds_taken_back < cells_taken_to_) return;
+  const Round first = std::max(round + rounds_taken_back, cells_taken_to_);
+  cells_taken_to_ = round + 2 * rounds_taken_back;
+  for (Round later = first; later < cells_taken_to_; ++later) {
+    std::byte* const mine = cell(short_cells, later, members_.rank);
+    for (std::size_t at = 0; at < end; at += sizeof(Line)) take_line(mine + at);
+  }
+}
+
 bool SharedGroup::differs(std::uint64_t word, Round round) const {
   if (rounds_past(word, round) < 0) return false;
   throw MismatchFound();

@@ -33,7 +33,7 @@
 // A collective is a series of rounds, the same on every rank. In a round a rank arrives: it writes one 64-byte line of
 // its own, with the number of the round, a signature of its calls and up to 56 bytes of payload. Others wait for that
 // line and read it, and what the rank had put into its data slot before. Nobody writes another's line or slot, and
-// nothing is ever reset: a later round uses the next of several lines and slots, and a rank opens a round only when
+// nothing is ever reset: a later round uses another of several lines and slots, and a rank opens a round only when
 // everybody has left the round that used them last. A rank arrives at a round after it has finished the one before.
 namespace chorus {
 
@@ -138,6 +138,8 @@ class SharedGroup {
   [[nodiscard]] std::byte* cell(const Cells& cells, Round round, int peer) const noexcept {
     return members_.regions[static_cast<std::size_t>(peer)] + cells.begin + place_of(round, cells.count) * cells.stride;
   }
+  /// Says that this rank has written so much of its short cell of the round that it arrives at next.
+  void note_cell(std::size_t end) noexcept { cell_end_ = std::max(cell_end_, end); }
   /// The payloads and cells of all ranks, and the places `offset` bytes into their slots, in the order of the ranks.
   /// Valid until the next call of any.
   [[nodiscard]] std::span<const std::byte*> payloads(Round round) noexcept {
@@ -156,23 +158,12 @@ class SharedGroup {
   /// Publishes this rank's payload and slot of `round`.
   void arrive(Round round) {
     line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
-    take_back(round, sizeof(Line), [this](Round later) { return reinterpret_cast<std::byte*>(&line(rank(), later)); });
+    if (round % rounds_taken_back == 0) take_lines_back(round + rounds_taken_back);
+    if (cell_end_ > 0) take_cells_back(round);
     if (announces_) {
       announce();
     } else {
       page(members_.rank).bell.ring();
-    }
-  }
-
-  /// Once in rounds_taken_back, lets this rank's processor have `bytes` at `place(later)` of that many later rounds to
-  /// itself, which others had read: stores wait for one another, but lines come several at a time. Nobody else may
-  /// write there.
-  template <class PlaceOf>
-  void take_back(Round round, std::size_t bytes, const PlaceOf& place) const noexcept {
-    if (round % rounds_taken_back != 0) return;
-    for (Round later = round + rounds_taken_back; later < round + 2 * rounds_taken_back; ++later) {
-      std::byte* const begin = place(later);
-      for (std::size_t at = 0; at < bytes; at += sizeof(Line)) take_line(begin + at);
     }
   }
 
@@ -245,6 +236,10 @@ class SharedGroup {
   [[nodiscard]] Line& line(int rank, Round round) const noexcept {
     return page(rank).lines[place_of(round, line_slots)].line;
   }
+  // Lets this rank's processor have what is written in later rounds to itself, which others had read: stores wait for
+  // one another, but lines come several at a time.
+  void take_lines_back(Round first) const noexcept;
+  void take_cells_back(Round round) noexcept;
   [[nodiscard]] std::uint64_t word_of(Round round) const noexcept { return round << 40U | signature_; }
   [[nodiscard]] bool has_arrived(Round round, int peer) const {
     const std::uint64_t word = line(peer, round).word.load(std::memory_order_acquire);
@@ -288,7 +283,9 @@ class SharedGroup {
   std::size_t call_bytes_ = 0;
   std::size_t begun_bytes_ = 0;  // of all calls
   std::size_t pace_lasts_to_ = std::numeric_limits<std::size_t>::max();
-  Round known_ = 0;  // everybody has arrived at this round, so has left all before it
+  std::size_t cell_end_ = 0;  // of the cell that was written for the next arrival
+  Round cells_taken_to_ = 0;  // before this round they were
+  Round known_ = 0;           // everybody has arrived at this round, so has left all before it
   std::vector<const std::byte*> places_;
   std::vector<std::uint64_t> bytes_read_;
 };

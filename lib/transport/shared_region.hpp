@@ -25,7 +25,7 @@ inline constexpr Round rounds_taken_back = 16;
 /// Which of `count` places, a power of two, `round` has: not the next one. A processor that has read one line after
 /// another fetches the one behind them, too, and so takes it from the rank that is about to write it.
 constexpr std::size_t place_of(Round round, int count) noexcept {
-  constexpr Round apart = 37;  // more than a page, of lines, over which no processor fetches
+  constexpr Round apart = 37;  // of lines more than a page, over which no processor fetches
   return round * apart % static_cast<Round>(count);
 }
 
