@@ -100,7 +100,7 @@ judge() {
   for what in $judged; do
     echo "$what on $(title_of "$2") ..." >&2
     judgement "$what" "$1" "$3"
-    launch "$1" "$2" "${command[@]}" -m "$sizes" --note "$(mpi_of "$1"); $about" "${repetitions[@]}" \
+    launch "$1" "$2" "${command[@]}" -m "$sizes" --note "$(mpi_of "$1"), $(title_of "$2"); $about" "${repetitions[@]}" \
       >"$3/$what.txt" || failed=1
     echo "$what: $(tail -n 1 "$3/$what.txt")"
   done
@@ -115,7 +115,7 @@ compare() {
     echo "$collective on $(title_of "$place") ..." >&2
     rm -f "$folder/$collective".{json,svg,txt}
     if launch "$build" "$place" "$build/bench/chorus-bench" "$collective" --compare native \
-       --json "$folder/$collective.json" --note "$(mpi_of "$build"); $about" \
+       --json "$folder/$collective.json" --note "$(mpi_of "$build"), $(title_of "$place"); $about" \
        "${repetitions[@]}" "${of_sizes[@]}" >"$folder/$collective.txt"; then
       measured+=("$folder/$collective.json")
     else

@@ -96,9 +96,10 @@ set grid xtics ytics linetype 1 linewidth 0.6 linecolor rgb '#E3E3E3'
 set key top left reverse Left spacing 1.2 samplen 2.5
 set logscale x 2
 set logscale y 10
-set format y '%.10g'
+set ytics ('1 ns' 1e-3, '10 ns' 1e-2, '100 ns' 0.1, '1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, \
+           '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set xlabel 'Message size'
-set ylabel 'Latency (µs): median, quartiles shaded'
+set ylabel 'Latency: median, quartiles shaded'
 )";
 
 constexpr std::size_t most_keys_inside = 4;  // which leave the curves free

@@ -146,9 +146,9 @@ set key outside right top Left reverse spacing 1.3 samplen 4
 set tmargin 5.5
 set logscale x 2
 set logscale y 10
-set format y '%.10g'
+set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7, '100 s' 1e8)
 set xlabel 'Message size'
-set ylabel 'Simulated time (µs)'
+set ylabel 'Simulated time'
 """
 
 

