@@ -12,8 +12,8 @@
 #                    adds: a quarter of an hour
 # Of each build folder, one with Open MPI and one with MPICH perhaps, and number of ranks it prints a table of the ratios
 # and leaves FOLDER/BUILD-MPI-RANKS: the table, and of each collective the JSON and, where there is gnuplot, the plot;
-# with -a also floor.txt, regret.txt, persistent.txt, overlap.txt, reproducible.txt and preload.txt, and the JSON of the first
-# four; and machine.txt, which says what was measured, when and where.
+# with -a also floor.txt, regret.txt, persistent.txt, overlap.txt, reproducible.txt and preload.txt, and the JSON of the
+# first four; and machine.txt, which says what was measured, when and where.
 # Exit code: 0; 1 where a benchmark failed; 2 for a wrong command line or a build folder without chorus-bench.
 set -euo pipefail
 source "$(dirname "$0")/comparison.sh"

@@ -20,9 +20,8 @@ refuse() {
 
 # read_options ARGUMENT...: leaves what it was told, and the build folders in `builds`.
 read_options() {
-  if [ "${1:-}" = --help ]; then set -- -h; fi
-  for word in "$@"; do case $word in --?*) refuse "there is no option $word (see -h)" ;; esac; done
-  while getopts ":hc:m:i:o:$own_options" option; do
+  while getopts ":hc:m:i:o:$own_options-:" option; do
+    if [ "$option${OPTARG:-}" = -help ]; then option=h; fi
     case $option in
       c) collectives=$OPTARG ;;
       m) sizes=$OPTARG ;;
@@ -31,6 +30,7 @@ read_options() {
       h) usage; exit 0 ;;
       :) refuse "-$OPTARG wants a value (see -h)" ;;
       \?) refuse "there is no option -$OPTARG (see -h)" ;;
+      -) refuse "there is no option --$OPTARG (see -h)" ;;
       *) own_option "$option" "${OPTARG:-}" ;;
     esac
   done
@@ -47,8 +47,6 @@ check_options() {
   for build in "${builds[@]}"; do
     bench=$build/bench/chorus-bench
     [ -x "$bench" ] || refuse "there is no $bench: build it first, or name another build folder"
-  done
-  for build in "${builds[@]}"; do
     [[ $judged != *preload* ]] || [ -e "$(preloaded "$build")" ] ||
       refuse "there is no $(preloaded "$build"): build all of $build first"
   done
@@ -100,8 +98,7 @@ judge() {
   for what in $judged; do
     echo "$what on $(title_of "$2") ..." >&2
     judgement "$what" "$1" "$3"
-    launch "$1" "$2" "${command[@]}" -m "$sizes" --note "$(mpi_of "$1"), $(title_of "$2"); $about" "${repetitions[@]}" \
-      >"$3/$what.txt" || failed=1
+    launch "$1" "$2" "${command[@]}" -m "$sizes" --note "$about" "${repetitions[@]}" >"$3/$what.txt" || failed=1
     echo "$what: $(tail -n 1 "$3/$what.txt")"
   done
 }
@@ -115,15 +112,15 @@ compare() {
     echo "$collective on $(title_of "$place") ..." >&2
     rm -f "$folder/$collective".{json,svg,txt}
     if launch "$build" "$place" "$build/bench/chorus-bench" "$collective" --compare native \
-       --json "$folder/$collective.json" --note "$(mpi_of "$build"), $(title_of "$place"); $about" \
-       "${repetitions[@]}" "${of_sizes[@]}" >"$folder/$collective.txt"; then
+       --json "$folder/$collective.json" --note "$about" "${repetitions[@]}" "${of_sizes[@]}" \
+       >"$folder/$collective.txt"; then
       measured+=("$folder/$collective.json")
     else
       failed=1
     fi
   done
   [ "${#measured[@]}" -eq 0 ] ||
-    "$root/bench/compare_table.py" "$(mpi_of "$build"), $(title_of "$place"); $about" "${measured[@]}" |
+    "$root/bench/compare_table.py" "$about" "${measured[@]}" |
     tee "$folder/table.txt"
 }
 
@@ -135,7 +132,8 @@ compare_all() {
       folder=$results/$(basename "$build")-$(of_build mpi "$build")-$place
       mkdir -p "$folder"
       describe_machine "$build" | tee "$folder/machine.txt"
-      about=$(sed -n 's/^\(date\|commit\|processor\): //p' "$folder/machine.txt" | paste -sd '|' | sed 's/|/, /g')
+      about="$(mpi_of "$build"), $(title_of "$place"); "
+      about+=$(sed -n 's/^\(date\|commit\|processor\): //p' "$folder/machine.txt" | paste -sd '|' | sed 's/|/, /g')
       compare "$build" "$place" "$folder"
       judge "$build" "$place" "$folder"
     done

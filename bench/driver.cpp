@@ -106,7 +106,7 @@ Point LatencyTables::measure(std::string_view algorithm, std::size_t bytes) {
   if (!subject_.try_out(call, point)) return point;
   if (options_.compare) {
     const Call of_peer = subject_.peer_call(bytes);
-    point.valid &= subject_.validate(of_peer, subject_.peer_run(), point, name_of(*options_.compare));
+    point.valid &= subject_.validate(of_peer, subject_.peer_run(), point, names_of(*options_.compare).heading);
   }
   measure_times(call, point);
   if (options_.check) point.valid &= subject_.validate(call, subject_.run(), point, "chorus after the timing");

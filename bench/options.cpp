@@ -260,11 +260,6 @@ void check_meaning(const Arguments& arguments, const Options& options) {
   }
 }
 
-Peer peer_of(std::string_view word) {
-  if (word == word_for(Peer::plain)) return Peer::plain;
-  return word == word_for(Peer::nccl) ? Peer::nccl : Peer::mpi;
-}
-
 Options interpret(Arguments& arguments) {
   Options& options = arguments.options;
   if (arguments.collective.empty()) {

@@ -42,7 +42,7 @@ std::vector<Series> series_of(std::span<const Point> points) {
     const std::string name = point.comparison ? "chorus " + point.algorithm : point.algorithm;
     series_named(all, name).us.emplace(point.bytes, point.us);
     if (!point.comparison) continue;
-    peer.name = name_of(point.comparison->peer);
+    peer.name = names_of(point.comparison->peer).heading;
     peer.us.emplace(point.bytes, point.comparison->peer_us);
   }
   if (!peer.us.empty()) all.push_back(peer);

@@ -37,7 +37,7 @@ std::vector<Column> latency_columns(const TableForm& form) {
 }
 
 std::string of_peer(const TableForm& form, std::string_view figure) {
-  return fmt::format("{} {}", name_of(form.peer), figure);
+  return fmt::format("{} {}", names_of(form.peer).heading, figure);
 }
 
 std::vector<Column> comparison_columns(const TableForm& form) {
@@ -116,7 +116,7 @@ std::string heading(const TableForm& form) {
   std::string text = preamble(form, "Latency");
   if (form.compare) {
     text += fmt::format("# Ratio: chorus/{}, medians, with a 95 % interval; below 1 chorus is faster.\n",
-                        name_of(form.peer));
+                        names_of(form.peer).heading);
   }
   for (const Column& column : columns_of(form)) text += padded(column.name, column.width);
   return text + "\n";
@@ -141,7 +141,8 @@ std::string summary(std::span<const Point> points) {
     peer = point.comparison->peer;
   }
   if (ratios.empty()) return {};
-  return fmt::format("# Geometric mean of the ratios (chorus/{}): {:.3f}\n", name_of(*peer), geometric_mean(ratios));
+  return fmt::format("# Geometric mean of the ratios (chorus/{}): {:.3f}\n", names_of(*peer).heading,
+                     geometric_mean(ratios));
 }
 
 std::string json_line(const Point& point, const std::string& note) {
@@ -163,7 +164,7 @@ std::string json_line(const Point& point, const std::string& note) {
     object["device"] = point.device;
   }
   if (point.comparison) {
-    object[fmt::format("{}_median_us", word_for(point.comparison->peer))] = point.comparison->peer_us.median;
+    object[fmt::format("{}_median_us", names_of(point.comparison->peer).word)] = point.comparison->peer_us.median;
     add_estimate(object, "ratio", point.comparison->ratio);
   }
   if (point.chosen) object["chosen"] = *point.chosen;

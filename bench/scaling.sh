@@ -24,9 +24,8 @@ refuse() {
   echo "scaling.sh: $1" >&2
   exit 2
 }
-if [ "${1:-}" = --help ]; then set -- -h; fi
-for word in "$@"; do case $word in --?*) refuse "there is no option $word (see -h)" ;; esac; done
-while getopts :hb:r:n:s:c:m:t:o: option; do
+while getopts :hb:r:n:s:c:m:t:o:-: option; do
+  if [ "$option${OPTARG:-}" = -help ]; then option=h; fi
   case $option in
     b) build=$(realpath "$OPTARG") ;;
     r) numbers=$OPTARG ;;
@@ -38,6 +37,7 @@ while getopts :hb:r:n:s:c:m:t:o: option; do
     o) results=$OPTARG ;;
     h) usage; exit 0 ;;
     :) refuse "-$OPTARG wants a value (see -h)" ;;
+    -) refuse "there is no option --$OPTARG (see -h)" ;;
     *) refuse "there is no option -$OPTARG (see -h)" ;;
   esac
 done

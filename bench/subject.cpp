@@ -118,16 +118,17 @@ Call Subject::call_of(std::string_view algorithm, std::size_t bytes) {
 }
 
 Call Subject::peer_call(std::size_t bytes) {
-  const Peer peer = options_.compare.value_or(Peer::mpi);
-  Call call = call_of(peer == Peer::mpi ? "native" : name_of(peer), bytes);  // the buffers' name: no algorithm's
+  const Peer peer = options_.compare.value();
+  // The buffers' name, of NCCL not that of the algorithm.
+  Call call = call_of(peer == Peer::mpi ? "native" : names_of(peer).heading, bytes);
   if (peer == Peer::nccl) call.nccl = on_device_->nccl.get();
   if (peer == Peer::mpi) call.stream = nullptr;  // MPI returns when it is done
   if (peer == Peer::plain) call.options = {};
   return call;
 }
 
-Run Subject::peer_run() const noexcept {
-  switch (options_.compare.value_or(Peer::mpi)) {
+Run Subject::peer_run() const {
+  switch (options_.compare.value()) {
     case Peer::mpi:
       return row_.native;
     case Peer::nccl:

@@ -51,9 +51,9 @@ class Subject {
   [[nodiscard]] Call call_of(std::string_view algorithm, std::size_t bytes);
   /// What carries it out.
   [[nodiscard]] Run run() const noexcept { return device_row_ != nullptr ? device_row_->chorus : row_.chorus; }
-  /// The same of the peer that is compared with.
+  /// The same of the peer, where one is compared with.
   [[nodiscard]] Call peer_call(std::size_t bytes);
-  [[nodiscard]] Run peer_run() const noexcept;
+  [[nodiscard]] Run peer_run() const;
   /// The names of the algorithms that work on such memory as is measured.
   [[nodiscard]] std::vector<std::string_view> algorithms() const;
   /// That of this rank's device; empty where memory of the host is measured.

@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 #include "base/machine.hpp"
+#include "base/section.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/shared_group.hpp"
 
@@ -58,14 +59,20 @@ struct InSlot {
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }
 };
 
-/// Writes the blocks that a rank has for the others, each where it stands in its input, and leaves out its own.
+/// Writes the `all` bytes of a rank's input, each where it stands there, and leaves out its `own` block.
+template <class Place>
+void write_all_but(const Section& own, SharedGroup& memory, Round round, const std::byte* in, std::size_t all) {
+  const std::size_t behind = own.offset + own.bytes;
+  Place::write(memory, round, in, own.offset);
+  Place::write(memory, round, in + behind, all - behind, behind);
+}
+
+/// The same of equal blocks: those that a rank has for the others.
 template <class Place>
 void write_for_others(SharedGroup& memory, Round round, const Arguments& arguments) {
   const std::size_t block = arguments.call.bytes();
-  const std::size_t own = static_cast<std::size_t>(memory.rank()) * block;
-  const std::size_t behind = own + block;
-  Place::write(memory, round, arguments.in, own);
-  Place::write(memory, round, arguments.in + behind, static_cast<std::size_t>(memory.size()) * block - behind, behind);
+  const Section own{static_cast<std::size_t>(memory.rank()) * block, block};
+  write_all_but<Place>(own, memory, round, arguments.in, static_cast<std::size_t>(memory.size()) * block);
 }
 
 /// Calls `step` for each other rank, beginning with the next, so that not all read from one.
@@ -76,7 +83,7 @@ void for_others(const SharedGroup& memory, Step step) {
 }
 
 /// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
-enum class Awaited { everybody, all_givers, givers_before, giving_root, nobody };
+enum class Awaited { everybody, givers_before, giving_root, nobody };
 
 /// A collective of one round in shared memory, as a coroutine and without one, whole and in halves. `Place` is InLine,
 /// InCellOf or InSlot; `Steps` has
@@ -111,17 +118,18 @@ struct OneRound {
   static void take(Transport& transport, const Arguments& arguments, Round round) {
     SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::all_givers) wait_for_givers(memory, round, 0, memory.size());
-    if (awaited == Awaited::givers_before) wait_for_givers(memory, round, 0, memory.rank());
-    if (awaited == Awaited::giving_root) wait_for_givers(memory, round, arguments.call.root, arguments.call.root + 1);
-    if (awaited == Awaited::everybody || awaited == Awaited::all_givers) memory.wait_for_all(round);
+    if (awaited == Awaited::everybody) memory.wait_for_all(round);
+    if (awaited == Awaited::givers_before) {
+      for (int giver = 0; giver < memory.rank(); ++giver) memory.wait_for(round, giver);
+    }
+    if (awaited == Awaited::giving_root) memory.wait_for(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }
 
   static Task<> take_later(Transport& transport, Arguments arguments, Round round) {
     SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::everybody || awaited == Awaited::all_givers) co_await memory.arrivals(round);
+    if (awaited == Awaited::everybody) co_await memory.arrivals(round);
     if (awaited == Awaited::givers_before) co_await memory.arrivals_before(round);
     if (awaited == Awaited::giving_root) co_await memory.arrival(round, arguments.call.root);
     Steps::read(memory, round, arguments);
@@ -133,12 +141,6 @@ struct OneRound {
   static void show(SharedGroup& memory, Round round, const Arguments& arguments) {
     Steps::write(memory, round, arguments);
     memory.arrive(round);
-  }
-  /// Those from `first` to before `end`.
-  static void wait_for_givers(SharedGroup& memory, Round round, int first, int end) {
-    for (int giver = first; giver < end; ++giver) {
-      if (giver != memory.rank()) memory.wait_for_giver(round, giver);
-    }
   }
 };
 

@@ -255,7 +255,7 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
   for (int step = 1; step < memory.size(); ++step) {
     const int peer = passage.ahead(step);
     if (!passage.gets_from(peer)) continue;
-    memory.wait_for_giver(round, peer);
+    memory.wait_for(round, peer);
     passage.take(round, peer);
   }
   if (!passage.whole()) memory.drive(passage.pass_rest(round));

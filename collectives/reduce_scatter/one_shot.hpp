@@ -21,10 +21,7 @@ struct Steps {
   static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
     const std::size_t all = arguments.call.bytes();
     if (in_place(arguments)) return Place::write(memory, round, arguments.in, all);
-    const Section& own = own_block(memory, arguments);
-    const std::size_t behind = own.offset + own.bytes;
-    Place::write(memory, round, arguments.in, own.offset);
-    Place::write(memory, round, arguments.in + behind, all - behind, behind);
+    write_all_but<Place>(own_block(memory, arguments), memory, round, arguments.in, all);
   }
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {

@@ -112,16 +112,15 @@ class SharedGroup {
   }
   /// The same where no rank has to be waited for.
   [[nodiscard]] std::optional<Round> try_open(int slots);
+  void wait_for(Round round, int peer) {
+    if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+  }
   void wait_for_all(Round round) {
     for (int peer = 0; peer < size(); ++peer) {
       // Not for itself: its line, just written, is on its way to the others, and to look at it would wait for that.
-      if (peer != members_.rank && !has_arrived(round, peer)) wait_longer_for(round, peer);
+      if (peer != members_.rank) wait_for(round, peer);
     }
     known_ = round;
-  }
-  /// For a peer who waits for nobody.
-  void wait_for_giver(Round round, int peer) {
-    if (!has_arrived(round, peer)) wait_longer_for(round, peer);
   }
   /// Drives `task` until it is done: for what a collective cannot do without a coroutine. Throws what it threw.
   void drive(Task<> task) { waiter_.drive(std::move(task)); }

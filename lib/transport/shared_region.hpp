@@ -18,7 +18,8 @@ inline constexpr int line_slots = 256;
 inline constexpr int data_slots = 8;
 /// Of what a rank says when it gives the communicator up, with the 0 at its end: what MPI sends at once in one message.
 inline constexpr std::size_t failure_text_bytes = 4032;
-/// How far ahead a rank fetches its slots, which others had read: so far that nobody waits for those yet.
+/// How far ahead a rank fetches its slots and long cells, which others had read: so far that nobody waits for those
+/// yet.
 inline constexpr Round lines_fetched = 6;
 /// For how many rounds at a time a rank takes its lines and cells back, which others had read.
 inline constexpr Round rounds_taken_back = 16;
