@@ -8,18 +8,16 @@
 namespace chorus {
 namespace {
 
-/// As many times as long as alone a rank reads where ranks share cores, and one of them reads, or all.
-constexpr double readers_of_a_core = 1.5;
-
 /// Where ranks wait for a core before they can answer.
 LinkModel crowded_model() noexcept {
   LinkModel links;
   links.shared = {.latency_us = 0.1, .megabytes_per_second = 12000};
   links.shared_alone_megabytes_per_second = 12000;
   links.shared_peer_us = 1.8;
-  links.read = {.latency_us = 0.7, .megabytes_per_second = 5500};
-  links.long_read_megabytes_per_second = 5500;
+  links.read = {.latency_us = 0.7, .megabytes_per_second = 8000};
+  links.long_read_megabytes_per_second = 8000;
   links.readers_at_once = 3;
+  links.readers_of_a_core = 1.5;
   links.node = {.latency_us = 15, .megabytes_per_second = 400};
   links.network.latency_us = 20;
   return links;
@@ -54,9 +52,8 @@ LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& betwe
     }
     if (crowded) links.shared_peer_us = pace.round_us;
     if (pace.system > 0 && pace.system_long > 0) {
-      const double readers = crowded ? readers_of_a_core : 1;
-      links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system / readers};
-      links.long_read_megabytes_per_second = pace.system_long / readers;
+      links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system};
+      links.long_read_megabytes_per_second = pace.system_long;
     }
   }
   if (crowded) share_cores(links, pace.nodes_of_machine);
@@ -80,7 +77,8 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   // What a rank keeps of its own passes through its caches, too.
   const double handled = traffic.read.bytes + traffic.shared.bytes + traffic.alone;
   const bool long_blocks = traffic.read.messages > 0 && handled > static_cast<double>(machine::long_block);
-  const Link reading = {read.latency_us, long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second};
+  const double alone = long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second;
+  const Link reading = {read.latency_us, alone / (traffic.one_reads ? 1 : readers_of_a_core)};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
   const double inside = time(traffic.shared, shared) + traffic.alone / shared_alone_megabytes_per_second +
                         shared_peer_us * arrivals + time(traffic.read, reading) +

@@ -52,6 +52,7 @@ struct LinkModel {
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
   double readers_at_once = 1;                                ///< ranks that read one process's memory side by side
+  double readers_of_a_core = 1;                              ///< as many times as long it takes where all ranks read
   MessageLink node{.latency_us = 2, .megabytes_per_second = 2500};  ///< messages inside a node
   /// Between nodes, over distances that double, where one rank of each sends.
   MessageLink network{.latency_us = 2, .megabytes_per_second = 5000};

@@ -26,6 +26,8 @@ class SingleCopySteps {
   [[nodiscard]] const std::byte* shown() const { return arguments_.in; }
   /// Copies what stays with this rank, meanwhile.
   void keep() const {}
+  /// True where this rank copies anything from others, and so waits for what they show.
+  [[nodiscard]] bool copies() const { return true; }
   /// The arguments for another algorithm, after all this.
   [[nodiscard]] Arguments again() const { return arguments_; }
 
@@ -70,7 +72,7 @@ struct SingleCopy {
     std::memcpy(memory.payload(showing), &data, sizeof data);
     memory.arrive(showing);
     steps.keep();
-    co_await memory.arrivals(showing);
+    if (steps.copies()) co_await memory.arrivals(showing);
     const bool copied = steps.copy([&](int peer) {
       const std::byte* theirs = nullptr;
       std::memcpy(&theirs, memory.payload(showing, peer), sizeof theirs);

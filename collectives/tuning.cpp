@@ -34,12 +34,13 @@ constexpr std::size_t max_ranks = std::numeric_limits<int>::max();
 // The names of the numbers: those of LinkModel.
 template <class Numbers>
 using Named = std::pair<std::string_view, double Numbers::*>;
-constexpr std::array<Named<LinkModel>, 9> numbers_of_model = {
+constexpr std::array<Named<LinkModel>, 10> numbers_of_model = {
     {{"shared_alone_megabytes_per_second", &LinkModel::shared_alone_megabytes_per_second},
      {"shared_peer_us", &LinkModel::shared_peer_us},
      {"far_megabytes_per_second", &LinkModel::far_megabytes_per_second},
      {"long_read_megabytes_per_second", &LinkModel::long_read_megabytes_per_second},
      {"readers_at_once", &LinkModel::readers_at_once},
+     {"readers_of_a_core", &LinkModel::readers_of_a_core},
      {"task_us", &LinkModel::task_us},
      {"to_next_gain", &LinkModel::to_next_gain},
      {"further_message", &LinkModel::further_message},

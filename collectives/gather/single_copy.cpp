@@ -14,7 +14,12 @@ extern const Algorithm algorithm;
 namespace chorus::gather_single_copy {
 namespace {
 
-Traffic traffic(const Problem& problem) { return single_copy_traffic(problem, problem.ranks - 1, 1); }
+Traffic traffic(const Problem& problem) {
+  Traffic traffic = single_copy_traffic(problem, problem.ranks - 1, 1);
+  traffic.one_reads = true;
+  traffic.arrivals = problem.ranks + 1;  // at the root, and of the root
+  return traffic;
+}
 
 class Steps : public SingleCopySteps {
  public:
@@ -23,9 +28,10 @@ class Steps : public SingleCopySteps {
   void keep() const {
     if (me() == root() && !in_place()) copy_unless_same(arguments_.out + offset(me()), arguments_.in, bytes());
   }
+  [[nodiscard]] bool copies() const { return me() == root(); }
   template <class DataOf>
   [[nodiscard]] bool copy(DataOf data_of) const {
-    return me() != root() || read_from_others(data_of);
+    return !copies() || read_from_others(data_of);
   }
 };
 

@@ -56,7 +56,8 @@ TEST(Tuning, ReadsEveryNumber) {
     "shared": {"latency_us": 1, "megabytes_per_second": 2},
     "node": {"latency_us": 3, "megabytes_per_second": 4},
     "network": {"latency_us": 5.5, "megabytes_per_second": 6e3},
-    "shared_alone_megabytes_per_second": 2.5, "readers_at_once": 1.5, "shared_peer_us": 7, "task_us": 8, "reduce_megabytes_per_second": 9, "further_message": 0.5})"));
+    "shared_alone_megabytes_per_second": 2.5, "readers_at_once": 1.5, "readers_of_a_core": 1.25,
+    "shared_peer_us": 7, "task_us": 8, "reduce_megabytes_per_second": 9, "further_message": 0.5})"));
   EXPECT_EQ(tuning.links.shared.latency_us, 1);
   EXPECT_EQ(tuning.links.shared.megabytes_per_second, 2);
   EXPECT_EQ(tuning.links.node.latency_us, 3);
@@ -65,6 +66,7 @@ TEST(Tuning, ReadsEveryNumber) {
   EXPECT_EQ(tuning.links.network.megabytes_per_second, 6000);
   EXPECT_EQ(tuning.links.shared_alone_megabytes_per_second, 2.5);
   EXPECT_EQ(tuning.links.readers_at_once, 1.5);
+  EXPECT_EQ(tuning.links.readers_of_a_core, 1.25);
   EXPECT_EQ(tuning.links.shared_peer_us, 7);
   EXPECT_EQ(tuning.links.task_us, 8);
   EXPECT_EQ(tuning.links.reduce_megabytes_per_second, 9);
