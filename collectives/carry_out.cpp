@@ -29,17 +29,6 @@ int combined_ranks(const Transport& transport, const Call& call) {
   return transport.size();
 }
 
-/// Makes an average of the sum.
-void divide(const Transport& transport, const Arguments& arguments) {
-  const Call& call = arguments.call;
-  const int ranks = combined_ranks(transport, call);
-  const bool lengths_differ = call.collective == Collective::reduce_scatter;
-  const std::size_t count =
-      lengths_differ ? arguments.in_sections[static_cast<std::size_t>(transport.rank())].bytes / call.element_bytes()
-                     : call.count;
-  if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
-}
-
 /// Of several ranks: one alone would measure how it copies for itself, and spread that.
 bool renews_pace(const SharedGroup& memory) noexcept { return memory.size() > 1 && memory.is_pace_old(); }
 
@@ -79,21 +68,19 @@ Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpos
                           mismatch_report({{transport.rank(), call}, {previous, theirs}}, algorithm_name, purpose)));
 }
 
-void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call) {
-  SharedGroup* const memory = transport.node_memory();
-  if (memory == nullptr) return;
-  memory->begin(call);
-  if (renews_pace(*memory)) memory->drive(renew_pace(*memory));
-  if (algorithm.arrives) return;
-  const Round round = memory->open_now(line_slots);
-  memory->arrive(round);
-  memory->wait_for_all(round);
+void divide(const Transport& transport, const Arguments& arguments) {
+  const Call& call = arguments.call;
+  if (!has_op(call.collective) || call.memory == Memory::device) return;  // there who has the numbers divides them
+  const int ranks = combined_ranks(transport, call);
+  const bool lengths_differ = call.collective == Collective::reduce_scatter;
+  const std::size_t count =
+      lengths_differ ? arguments.in_sections[static_cast<std::size_t>(transport.rank())].bytes / call.element_bytes()
+                     : call.count;
+  if (ranks > 0) kernels::divide(arguments.out, count, call.type, ranks);
 }
 
-void finish(const Transport& transport, const Arguments& arguments) {
-  const Call& call = arguments.call;
-  if (call.op != ReduceOp::average || call.memory == Memory::device) return;  // there who has the numbers divides them
-  if (has_op(call.collective)) divide(transport, arguments);
+void renew_pace_now(SharedGroup& memory) {
+  if (renews_pace(memory)) memory.drive(renew_pace(memory));
 }
 
 std::uint8_t place_of(const Algorithm& algorithm, Collective collective) noexcept {

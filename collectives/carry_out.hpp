@@ -3,6 +3,7 @@
 
 #include "algorithm.hpp"
 #include "transport/mismatch_report.hpp"
+#include "transport/shared_group.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -23,9 +24,22 @@ Task<> compare_with_previous(Transport& transport, Call call, PurposeText purpos
 
 // The same without a coroutine: what comes before `algorithm.now`, and what after it.
 
+/// Measures the pace of shared memory again, where that is old.
+void renew_pace_now(SharedGroup& memory);
 /// `call` says its algorithm.
-void begin_now(const Algorithm& algorithm, Transport& transport, const Call& call);
-void finish(const Transport& transport, const Arguments& arguments);
+inline void begin_now(const Algorithm& algorithm, const Transport& transport, const Call& call) {
+  SharedGroup* const memory = transport.node_memory();
+  if (memory == nullptr) return;
+  memory->begin(call);
+  if (memory->is_pace_old()) [[unlikely]]
+    renew_pace_now(*memory);
+  if (!algorithm.arrives) memory->meet_now();
+}
+/// Makes an average of the sum.
+void divide(const Transport& transport, const Arguments& arguments);
+inline void finish(const Transport& transport, const Arguments& arguments) {
+  if (arguments.call.op == ReduceOp::average) divide(transport, arguments);
+}
 
 /// The place of `algorithm` in the list of its collective, from 1.
 [[nodiscard]] std::uint8_t place_of(const Algorithm& algorithm, Collective collective) noexcept;

@@ -100,7 +100,8 @@ void check_host(const CommunicatorState& state, Collective collective, const voi
                               : "this collective takes memory of the host alone, so copy it there"));
 }
 
-int check_place(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers) {
+void check_place(const CommunicatorState& state, const detail::Buffers& buffers, Arguments& arguments) {
+  const Collective collective = arguments.call.collective;
   const Accelerator* const known = state.transport().accelerator();
   const int before = known != nullptr ? known->device() : -1;
   int device = before;
@@ -114,7 +115,10 @@ int check_place(const CommunicatorState& state, Collective collective, const det
   const bool one = buffers.in == buffers.out;
   check(buffers.in, buffers.in_count, one ? "data" : "in");
   if (!one) check(buffers.out, buffers.out_count, "out");
-  return device;
+  arguments.device = device;
+  if (buffers.stream == nullptr) return;
+  arguments.call.memory = Memory::device;
+  arguments.stream = buffers.stream->native();
 }
 
 bool prepare_device(CommunicatorState& state, const Arguments& arguments) {

@@ -13,10 +13,9 @@ namespace chorus {
 [[gnu::cold]] void check_host(const detail::CommunicatorState& state, Collective collective, const void* data,
                               const char* argument);
 
-/// Buffers must be where the call says they are: in the memory of the host or of a device. Returns whose device's; -1
-/// where there is none.
-[[gnu::cold]] int check_place(const detail::CommunicatorState& state, Collective collective,
-                              const detail::Buffers& buffers);
+/// Buffers must be where the call says they are: in the memory of the host or of a device. Tells its arguments which.
+[[gnu::cold]] void check_place(const detail::CommunicatorState& state, const detail::Buffers& buffers,
+                               Arguments& arguments);
 
 /// What comes before an algorithm is chosen for a call on device memory: the first one finds out how the devices of the
 /// ranks reach one another. False where nobody has any elements, and nothing is left to do.

@@ -93,27 +93,10 @@ void run_on_device(CommunicatorState& state, Arguments& arguments, const Collect
   state.drive(algorithm.run(state.transport(), arguments));
 }
 
-Used used_on(const CommunicatorState& state, Collective collective, int root) {
-  const bool is_root = state.rank() == root;
-  return {.in = is_root || (collective != Collective::scatter && collective != Collective::scatterv),
-          .out = is_root || (collective != Collective::reduce && collective != Collective::gather &&
-                             collective != Collective::gatherv)};
-}
-
 /// The argument that is wrong where `in`, `out` or both are.
 const char* name_of_wrong(Collective collective, bool in, bool out) {
   if (collective == Collective::bcast) return "data";
   return in && out ? "inout" : in ? "in" : "out";
-}
-
-/// A buffer that has elements and is used must not be null.
-void check_pointers(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, Used used) {
-  const bool no_in = used.in && buffers.in == nullptr && buffers.in_count > 0;
-  const bool no_out = used.out && buffers.out == nullptr && buffers.out_count > 0;
-  if (!no_in && !no_out) return;
-  reject(state, collective,
-         fmt::format("argument {} is a null pointer with {} elements; pass the data, or an empty range",
-                     name_of_wrong(collective, no_in, no_out), no_in ? buffers.in_count : buffers.out_count));
 }
 
 }  // namespace
@@ -190,6 +173,15 @@ void reject_too_long(const CommunicatorState& state, Collective collective, cons
                   buffers.element_bytes));
 }
 
+void reject_null(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, Used used) {
+  const bool no_in = used.in && buffers.in == nullptr && buffers.in_count > 0;
+  const bool no_out = used.out && buffers.out == nullptr && buffers.out_count > 0;
+  if (!no_in && !no_out) return;
+  reject(state, collective,
+         fmt::format("argument {} is a null pointer with {} elements; pass the data, or an empty range",
+                     name_of_wrong(collective, no_in, no_out), no_in ? buffers.in_count : buffers.out_count));
+}
+
 void reject_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                    const char* rule) {
   reject(state, collective,
@@ -203,40 +195,6 @@ void check_overlap(const CommunicatorState& state, Collective collective, const 
   if (buffers.in_count == 0 || buffers.out_count == 0) return;
   if (in + buffers.in_count * element <= out || out + buffers.out_count * element <= in) return;
   reject(state, collective, "arguments in and out overlap; pass one buffer to work in place, or two apart");
-}
-
-Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
-                       std::size_t count, int root) {
-  const Used used = used_on(state, collective, root);
-  check_lengths(state, collective, buffers, used);
-  check_pointers(state, collective, buffers, used);
-  const bool opaque = buffers.type == DataType::opaque;
-  Arguments arguments{.call = {.collective = collective,
-                               .type = buffers.type,
-                               .root = root,
-                               .count = count,
-                               .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
-                      .in = static_cast<const std::byte*>(buffers.in),
-                      .out = static_cast<std::byte*>(buffers.out)};
-  if (buffers.stream != nullptr || may_be_on_device(buffers.in) || may_be_on_device(buffers.out)) [[unlikely]] {
-    arguments.device = check_place(state, collective, buffers);
-    if (buffers.stream == nullptr) return arguments;
-    arguments.call.memory = Memory::device;
-    arguments.stream = buffers.stream->native();
-  }
-  return arguments;
-}
-
-Arguments arguments_of(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
-                       std::size_t count, const detail::Operation& operation, int root) {
-  Arguments arguments = arguments_of(state, collective, buffers, count, root);
-  arguments.join = operation.join;
-  arguments.function = operation.function;
-  arguments.multiply = operation.multiply;
-  arguments.call.op = operation.join == nullptr ? operation.op
-                      : operation.commutative   ? commutative_function
-                                                : ordered_function;
-  return arguments;
 }
 
 }  // namespace chorus

@@ -4,6 +4,8 @@
 #include "algorithm.hpp"
 #include "base/lengths.hpp"
 #include "choose.hpp"
+#include "device/device_memory.hpp"
+#include "device_call.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/communicator_state.hpp"
 
@@ -58,6 +60,19 @@ struct Used {
   bool in = true;
   bool out = true;
 };
+[[nodiscard]] constexpr Used used_on(Collective collective, bool is_root) noexcept {
+  return {.in = is_root || (collective != Collective::scatter && collective != Collective::scatterv),
+          .out = is_root || (collective != Collective::reduce && collective != Collective::gather &&
+                             collective != Collective::gatherv)};
+}
+/// A buffer that has elements and is used must not be null.
+void reject_null(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
+                 Used used);
+inline void check_pointers(const detail::CommunicatorState& state, Collective collective,
+                           const detail::Buffers& buffers, Used used) {
+  if ((used.in && buffers.in == nullptr) || (used.out && buffers.out == nullptr)) [[unlikely]]
+    reject_null(state, collective, buffers, used);
+}
 /// No buffer that is used may be longer than an address space, so that its bytes can be counted.
 void reject_too_long(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                      Used used);
@@ -76,10 +91,35 @@ void check_overlap(const detail::CommunicatorState& state, Collective collective
 
 /// The arguments of a call of `count` elements a block whose lengths are checked, without an operation or by
 /// `operation`; checks the pointers and, where `check_counts` has not, the lengths.
-[[nodiscard]] Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
-                                     const detail::Buffers& buffers, std::size_t count, int root = 0);
-[[nodiscard]] Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
-                                     const detail::Buffers& buffers, std::size_t count,
-                                     const detail::Operation& operation, int root = 0);
+[[nodiscard]] inline Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
+                                            const detail::Buffers& buffers, std::size_t count, int root = 0) {
+  const Used used = used_on(collective, state.rank() == root);
+  check_lengths(state, collective, buffers, used);
+  check_pointers(state, collective, buffers, used);
+  const bool opaque = buffers.type == DataType::opaque;
+  Arguments arguments{.call = {.collective = collective,
+                               .type = buffers.type,
+                               .root = root,
+                               .count = count,
+                               .opaque_bytes = opaque ? static_cast<std::uint32_t>(buffers.element_bytes) : 0},
+                      .in = static_cast<const std::byte*>(buffers.in),
+                      .out = static_cast<std::byte*>(buffers.out)};
+  if (buffers.stream != nullptr || may_be_on_device(buffers.in) || may_be_on_device(buffers.out)) [[unlikely]] {
+    check_place(state, buffers, arguments);
+  }
+  return arguments;
+}
+[[nodiscard]] inline Arguments arguments_of(const detail::CommunicatorState& state, Collective collective,
+                                            const detail::Buffers& buffers, std::size_t count,
+                                            const detail::Operation& operation, int root = 0) {
+  Arguments arguments = arguments_of(state, collective, buffers, count, root);
+  arguments.join = operation.join;
+  arguments.function = operation.function;
+  arguments.multiply = operation.multiply;
+  arguments.call.op = operation.join == nullptr ? operation.op
+                      : operation.commutative   ? commutative_function
+                                                : ordered_function;
+  return arguments;
+}
 
 }  // namespace chorus

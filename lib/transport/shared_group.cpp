@@ -109,21 +109,6 @@ bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
   return false;
 }
 
-void SharedGroup::begin(const Call& call) noexcept {
-  const PackedCall words = packed(call);
-  signature_ = (signature_ * 0x9E3779B97F4A7C15U + signature(words)) << 24U >> 24U;
-  ++calls_begun_;
-  call_bytes_ = call.bytes();
-  begun_bytes_ += call_bytes_;
-  CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
-  record.number.store(0, std::memory_order_relaxed);
-  // Each of these after the 0: who reads one of them and then the old number again would mix two calls.
-  record.kind.store(words.kind, std::memory_order_release);
-  record.count.store(words.count, std::memory_order_release);
-  record.numbers.store(words.numbers, std::memory_order_release);
-  record.number.store(calls_begun_, std::memory_order_release);
-}
-
 void SharedGroup::take_lines_back(Round first) const noexcept {
   for (Round round = first; round < first + rounds_taken_back; ++round) {
     take_line(reinterpret_cast<std::byte*>(&line(members_.rank, round)));
@@ -185,6 +170,12 @@ void SharedGroup::wait_longer_for(Round round, int peer) {
 std::span<const std::byte*> SharedGroup::slots(Round round, std::size_t offset) noexcept {
   for (int peer = 0; peer < size(); ++peer) places_[static_cast<std::size_t>(peer)] = slot(round, peer) + offset;
   return places_;
+}
+
+void SharedGroup::meet_now() {
+  const Round round = open_now(line_slots);
+  arrive(round);
+  wait_for_all(round);
 }
 
 SharedGroup::Opening SharedGroup::open(int slots, Where where) { return {*this, slots, where}; }

@@ -112,6 +112,7 @@ class SharedGroup {
   }
   /// The same where no rank has to be waited for.
   [[nodiscard]] std::optional<Round> try_open(int slots);
+  void meet_now();
   void wait_for(Round round, int peer) {
     if (!has_arrived(round, peer)) wait_longer_for(round, peer);
   }
@@ -288,6 +289,21 @@ class SharedGroup {
   std::vector<const std::byte*> places_;
   std::vector<std::uint64_t> bytes_read_;
 };
+
+inline void SharedGroup::begin(const Call& call) noexcept {
+  const PackedCall words = packed(call);
+  signature_ = (signature_ * 0x9E3779B97F4A7C15U + signature(words)) << 24U >> 24U;
+  ++calls_begun_;
+  call_bytes_ = call.bytes();
+  begun_bytes_ += call_bytes_;
+  CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
+  record.number.store(0, std::memory_order_relaxed);
+  // Each of these after the 0: who reads one of them and then the old number again would mix two calls.
+  record.kind.store(words.kind, std::memory_order_release);
+  record.count.store(words.count, std::memory_order_release);
+  record.numbers.store(words.numbers, std::memory_order_release);
+  record.number.store(calls_begun_, std::memory_order_release);
+}
 
 /// Waits until the next round may be opened.
 class SharedGroup::Opening final : public PolledEvent {
