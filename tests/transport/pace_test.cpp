@@ -143,8 +143,14 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   const Pace pace{.system = 30, .system_long = 15, .system_us = 0.5, .round_us = 0.7};
   const LinkModel crowded = LinkModel::of(pace, true);
   EXPECT_EQ(crowded.shared_peer_us, 0.7);
-  EXPECT_EQ(crowded.read, (Link{.latency_us = 0.5, .megabytes_per_second = 20}));
-  EXPECT_EQ(crowded.long_read_megabytes_per_second, 10);
+  EXPECT_EQ(crowded.read, (Link{.latency_us = 0.5, .megabytes_per_second = 30}));
+  EXPECT_EQ(crowded.long_read_megabytes_per_second, 15);
+  const Problem two{.ranks = 2, .largest_node = 2, .smallest_node = 2};
+  const Traffic of_one{.shared = {}, .messages = {}, .read = {.messages = 2, .bytes = 60}, .one_reads = true};
+  Traffic of_all = of_one;
+  of_all.one_reads = false;
+  EXPECT_EQ(crowded.microseconds(of_one, two), 3);
+  EXPECT_EQ(crowded.microseconds(of_all, two), 4);  // each has a core for two thirds of the time
   EXPECT_EQ(LinkModel::of(pace).shared_peer_us, LinkModel().shared_peer_us);  // it holds for crowded ranks alone
 }
 
