@@ -145,7 +145,7 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   EXPECT_EQ(crowded.shared_peer_us, 0.7);
   EXPECT_EQ(crowded.read, (Link{.latency_us = 0.5, .megabytes_per_second = 30}));
   EXPECT_EQ(crowded.long_read_megabytes_per_second, 15);
-  const Problem two{.ranks = 2, .largest_node = 2, .smallest_node = 2};
+  const Problem two{.call = {}, .ranks = 2, .largest_node = 2, .smallest_node = 2};
   const Traffic of_one{.shared = {}, .messages = {}, .read = {.messages = 2, .bytes = 60}, .one_reads = true};
   Traffic of_all = of_one;
   of_all.one_reads = false;
