@@ -95,7 +95,11 @@ Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, dou
   if (problem.nodes == 1) return node.of(bytes);
   const bool by_the_last = traffic.to_next == 1 && neighbours_share_nodes(problem);
   const int of_a_node = by_the_last ? 1 : problem.largest_node;
-  Link link = network_link(traffic.lanes > 0 ? traffic.lanes : of_a_node, bytes);
+  const int senders = traffic.lanes > 0 ? traffic.lanes : of_a_node;
+  Link link = network_link(senders, bytes);
+  // Where segments follow one another the ranks of a node do not keep step, and what the others send hides the latency.
+  const double sent_meanwhile_us = (1 - 1.0 / senders) * bytes / link.megabytes_per_second;
+  link.latency_us -= traffic.overlap * std::min(link.latency_us, sent_meanwhile_us);
   link.megabytes_per_second /= 1 - traffic.to_next + traffic.to_next / to_next_gain;
   return link;
 }
