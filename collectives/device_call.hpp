@@ -13,7 +13,7 @@ namespace chorus {
 [[gnu::cold]] void check_host(const detail::CommunicatorState& state, Collective collective, const void* data,
                               const char* argument);
 
-/// Buffers must be where the call says they are: in the memory of the host or of a device. Tells its arguments which.
+/// Buffers must be where the call says they are: in the memory of the host or of a device, as `arguments` are told.
 [[gnu::cold]] void check_place(const detail::CommunicatorState& state, const detail::Buffers& buffers,
                                Arguments& arguments);
 

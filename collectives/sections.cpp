@@ -48,7 +48,8 @@ double passed_bytes(const Problem& problem) {
 /// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
 /// sooner by one copy than by two, although the giver has to be told.
 std::size_t longest_shown(std::size_t slot_bytes, const LinkModel& links) {
-  const double gained_us = 2 / links.shared.megabytes_per_second - 1 / links.read.megabytes_per_second;  // a byte
+  const double gained_us =
+      2 / links.shared.megabytes_per_second - links.readers_of_a_core / links.read.megabytes_per_second;  // a byte
   const double longest = (links.read.latency_us + links.node.latency_us) / gained_us;
   const std::size_t most = slot_bytes / 2;
   return gained_us > 0 && longest < static_cast<double>(most) ? static_cast<std::size_t>(longest) : most;
