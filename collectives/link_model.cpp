@@ -23,6 +23,15 @@ LinkModel crowded_model() noexcept {
   return links;
 }
 
+/// Where so many nodes share the cores of a machine, which does only one of their works at a time.
+void share_cores(LinkModel& links, int nodes) noexcept {
+  for (double* const pace :
+       {&links.shared.megabytes_per_second, &links.shared_alone_megabytes_per_second, &links.read.megabytes_per_second,
+        &links.long_read_megabytes_per_second, &links.reduce_megabytes_per_second}) {
+    *pace /= nodes;
+  }
+}
+
 /// Of each message, if they are alike.
 double length_of(const LevelTraffic& level) noexcept { return level.messages > 0 ? level.bytes / level.messages : 0; }
 
@@ -31,15 +40,6 @@ double length_of(const LevelTraffic& level) noexcept { return level.messages > 0
 const LinkModel& or_built_in(const LinkModel* links) noexcept {
   static constexpr LinkModel built_in;
   return links != nullptr ? *links : built_in;
-}
-
-/// Where so many nodes share the cores of a machine, which does only one of their works at a time.
-void share_cores(LinkModel& links, int nodes) noexcept {
-  for (double* const pace :
-       {&links.shared.megabytes_per_second, &links.shared_alone_megabytes_per_second, &links.read.megabytes_per_second,
-        &links.long_read_megabytes_per_second, &links.reduce_megabytes_per_second}) {
-    *pace /= nodes;
-  }
 }
 
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between,

@@ -112,6 +112,9 @@ Traffic traffic_of(const Problem& whole, std::span<const Phase> phases, double o
     if (inside) {
       const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.ranks;
       add(all.shared, traffic.shared, phase.times);
+      add(all.read, traffic.read, phase.times);
+      all.alone += phase.times * traffic.alone;
+      all.far += phase.times * traffic.far;
       add(all.inside, traffic.messages, phase.times);
       add(all.inside, traffic.waited, phase.times);
       add(all.inside_together, traffic.together, phase.times);
@@ -188,6 +191,7 @@ Task<> Nodes::run(const Phase& phase, Arguments arguments) {
   problem.single_copy = problem.shared && where.shared()->reads();
   if (problem.shared) problem.domains = where.shared()->shape().radices();
   arguments.call = problem.call;
+  arguments.links = problem.links;
   if (where.size() == 1) {
     copy_alone(arguments);
     co_return;

@@ -32,6 +32,10 @@ struct Phase {
 [[nodiscard]] bool has_nodes(const Problem& problem);
 /// The same where no node has but one rank.
 [[nodiscard]] inline bool has_lanes(const Problem& problem) { return has_nodes(problem) && problem.smallest_node > 1; }
+/// The same where what each node gives may be reduced first.
+[[nodiscard]] inline bool reduces_by_node(const Problem& problem) {
+  return has_nodes(problem) && (problem.call.commutes() || problem.in_order);
+}
 /// A collective between nodes, each of which has the blocks of its ranks together, of the count of `whole` each:
 /// `even`, or `uneven` where some nodes have more of them.
 [[nodiscard]] Phase between_nodes(const Problem& whole, Collective even, Collective uneven);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "section_messages.hpp"
 
+#include "base/names.hpp"
 #include "sections.hpp"
 #include "task/when_all.hpp"
+
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 
 namespace chorus {
 namespace {
@@ -20,20 +24,7 @@ std::size_t bytes_of_all(std::span<const Section> sections) {
 
 /// How many partners of a rank exchange with it at a time.
 constexpr int most_rows = 8;
-int rows_of(int ranks) { return std::clamp(ranks - 1, 1, most_rows); }
-
-/// What a rank gives, as it is before anything comes.
-class Given {
- public:
-  Given(Transport& transport, const Arguments& arguments) : input_(input_of(arguments)) {
-    if (swaps(arguments)) input_ = copy_.emplace(transport, arguments).input();
-  }
-  [[nodiscard]] const Input& input() const noexcept { return input_; }
-
- private:
-  std::optional<InputCopy> copy_;
-  Input input_;
-};
+int rows_of(int partners) { return std::clamp(partners, 1, most_rows); }
 
 /// Steps that follow one another.
 struct Row {
@@ -41,8 +32,11 @@ struct Row {
   int stride;
 };
 
+/// Whether there is a message where a section is empty.
+enum class Empty { passed, left_out };
+
 /// In step k a rank gives to the k-th rank ahead and gets from the k-th rank behind.
-Task<> pass_steps(Transport& transport, Arguments arguments, Input in, Row row) {
+Task<> pass_steps(Transport& transport, Arguments arguments, Input in, Row row, Empty empty = Empty::passed) {
   const int me = transport.rank();
   const int ranks = transport.size();
   const Ranks to = receivers(transport, arguments.call);
@@ -50,12 +44,23 @@ Task<> pass_steps(Transport& transport, Arguments arguments, Input in, Row row) 
   for (int step = row.first; step < ranks; step += row.stride) {
     const int ahead = (me + step) % ranks;
     const int behind = (me + ranks - step) % ranks;
-    const bool gives = to.contain(ahead);
-    const bool gets = from.contain(behind);
+    const auto counts = [&](std::span<const Section> sections, int rank) {
+      return empty == Empty::passed || sections[static_cast<std::size_t>(rank)].bytes > 0;
+    };
+    const bool gives = to.contain(ahead) && counts(in.sections, ahead);
+    const bool gets = from.contain(behind) && counts(arguments.out_sections, behind);
     if (!gives && !gets) continue;
     co_await pass_in_step(transport, arguments, in,
                           {.ahead = gives ? ahead : no_rank, .behind = gets ? behind : no_rank});
   }
+}
+
+Task<> pass_rows(Transport& transport, Arguments arguments, Input in, Empty empty) {
+  const auto row = [&](int number) {
+    return pass_steps(transport, arguments, in, {.first = 1 + number, .stride = most_rows}, empty);
+  };
+  std::array<Task<>, most_rows> rows{row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)};
+  co_await when_all(std::span(rows).first(static_cast<std::size_t>(rows_of(transport.size() - 1))));
 }
 
 }  // namespace
@@ -91,6 +96,13 @@ InputCopy::InputCopy(Transport& transport, const Arguments& arguments)
   input_ = {bytes, {table, arguments.in_sections.size()}};
 }
 
+void check_length(const Call& call, int giver, std::size_t given, int receiver, std::size_t expected) {
+  if (given == expected) return;
+  throw Error(ErrorCode::mismatch, fmt::format("rank {} gives {} bytes where rank {} expects {}; the counts of {} must "
+                                               "agree",
+                                               giver, given, receiver, expected, name(call.collective)));
+}
+
 void copy_own(const Arguments& arguments, std::size_t me) {
   if (arguments.in == arguments.out) return;
   const Section& from = arguments.in_sections[me];
@@ -121,17 +133,21 @@ Task<> pass_by_messages(Transport& transport, Arguments arguments) {
 Task<> pass_in_rows(Transport& transport, Arguments arguments) {
   const Given given(transport, arguments);
   copy_own(arguments, static_cast<std::size_t>(transport.rank()));
-  const auto row = [&](int number) {
-    return pass_steps(transport, arguments, given.input(), {.first = 1 + number, .stride = most_rows});
-  };
-  std::array<Task<>, most_rows> rows{row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)};
-  co_await when_all(std::span(rows).first(static_cast<std::size_t>(rows_of(transport.size()))));
+  co_await pass_rows(transport, arguments, given.input(), Empty::passed);
+}
+
+Task<> pass_what_is_there(Transport& transport, Arguments arguments) {
+  co_await pass_rows(transport, arguments, input_of(arguments), Empty::left_out);
+}
+
+double together_in_rows(double messages, int partners) {
+  const double rows = rows_of(partners);
+  return messages * (rows - 1) / rows;
 }
 
 Traffic row_traffic(const Problem& problem) {
   Traffic traffic = message_traffic(problem);
-  const double rows = rows_of(problem.ranks);
-  traffic.together.messages = traffic.messages.messages * (rows - 1) / rows;
+  traffic.together.messages = together_in_rows(traffic.messages.messages, problem.ranks - 1);
   return traffic;
 }
 

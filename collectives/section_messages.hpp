@@ -4,6 +4,7 @@
 #include "algorithm.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace chorus {
@@ -46,6 +47,22 @@ class InputCopy {
   Input input_{};
 };
 
+/// What a rank gives, as it is before anything comes.
+class Given {
+ public:
+  Given(Transport& transport, const Arguments& arguments) : input_(input_of(arguments)) {
+    if (swaps(arguments)) input_ = copy_.emplace(transport, arguments).input();
+  }
+  [[nodiscard]] const Input& input() const noexcept { return input_; }
+
+ private:
+  std::optional<InputCopy> copy_;
+  Input input_;
+};
+
+/// Throws Error{mismatch} where a rank gives a section of another length than the rank that gets it expects.
+void check_length(const Call& call, int giver, std::size_t given, int receiver, std::size_t expected);
+
 /// Copies what this rank, number `me`, has for itself.
 void copy_own(const Arguments& arguments, std::size_t me);
 
@@ -58,5 +75,10 @@ struct Step {
 /// Gives and gets by messages.
 [[nodiscard]] Exchange pass_in_step(Transport& transport, const Arguments& arguments, const Input& in, const Step& step,
                                     Where where = Where::here());
+
+/// As pass_in_rows (sections.hpp), but for messages of nothing: of sections whose lengths were compared before.
+Task<> pass_what_is_there(Transport& transport, Arguments arguments);
+/// Of so many messages that a rank sends in rows, those that are under way beside another one.
+[[nodiscard]] double together_in_rows(double messages, int partners);
 
 }  // namespace chorus

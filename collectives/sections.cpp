@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sections.hpp"
 
-#include "base/names.hpp"
 #include "link_model.hpp"
 #include "one_round.hpp"
 #include "section_messages.hpp"
-
-#include <chorus/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -31,14 +26,6 @@ struct Entry {
   void set_address(const std::byte* address) { begin = reinterpret_cast<std::uintptr_t>(address) | own_memory; }
   [[nodiscard]] const std::byte* address() const { return reinterpret_cast<const std::byte*>(begin & ~own_memory); }
 };
-
-void check_length(const Call& call, const SharedGroup& memory, int peer, const Entry& entry, const Section& expected) {
-  if (entry.bytes == expected.bytes) return;
-  throw Error(ErrorCode::mismatch,
-              fmt::format("rank {} gives {} bytes where rank {} expects {}; the counts of {} must agree",
-                          memory.communicator_rank(peer), entry.bytes, memory.communicator_rank(memory.rank()),
-                          expected.bytes, name(call.collective)));
-}
 
 /// What a rank has for itself is not passed.
 double passed_bytes(const Problem& problem) {
@@ -107,7 +94,8 @@ class Passage {
   void take(Round round, int peer) {
     const Entry entry = entry_of(round, peer, me_);
     const Section& section = arguments_.out_sections[index(peer)];
-    check_length(arguments_.call, memory_, peer, entry, section);
+    check_length(arguments_.call, memory_.communicator_rank(peer), entry.bytes, memory_.communicator_rank(me_),
+                 section.bytes);
     if (!entry.is_shown()) {
       whole_ = false;
     } else if (entry.bytes > 0) {

@@ -189,7 +189,9 @@ Task<> run_with_wider_elements(const Algorithm& algorithm, Transport& transport,
                             .out = arguments.out == nullptr ? nullptr : wide.data(),
                             .join = conversion.join,
                             .function = &exact_sum,
-                            .in_sections = blocks};
+                            .in_sections = blocks,
+                            .purpose = arguments.purpose,
+                            .links = arguments.links};
     co_await algorithm.run(transport, of_wide);
     if (combined_ranks == 0) continue;
     const std::size_t count = numbers.count(numbers.own(), part);

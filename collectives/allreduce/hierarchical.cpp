@@ -26,8 +26,6 @@ constexpr Phase reduce_inside(std::size_t count) { return {Phase::Where::inside,
 constexpr Phase allreduce_between(std::size_t count) { return {Phase::Where::between, Collective::allreduce, count}; }
 constexpr Phase bcast_inside(std::size_t count) { return {Phase::Where::inside, Collective::bcast, count}; }
 
-bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
-
 Traffic traffic_of_segments(const Problem& problem, const Segments& segments) {
   return traffic_of(problem, segments, [](std::size_t count) {
     return std::vector{reduce_inside(count), allreduce_between(count), bcast_inside(count)};
@@ -89,7 +87,7 @@ const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, allreduce between their first ranks, bcast inside the nodes",
     .source = "Karonis et al., IPDPS 2000; Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
-    .applies = applies,
+    .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,
     .arrives = true,

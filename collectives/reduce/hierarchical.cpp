@@ -16,8 +16,6 @@ namespace {
 constexpr Phase reduce_inside(std::size_t count) { return {Phase::Where::inside, Collective::reduce, count}; }
 constexpr Phase reduce_between(std::size_t count) { return {Phase::Where::between, Collective::reduce, count}; }
 
-bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
-
 Traffic traffic_of_segments(const Problem& problem, const Segments& segments) {
   return traffic_of(problem, segments, [](std::size_t count) {
     return std::vector{reduce_inside(count), reduce_between(count)};
@@ -83,7 +81,7 @@ const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, then to the root from one rank of each",
     .source = "Karonis et al., IPDPS 2000; Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
-    .applies = applies,
+    .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,
     .arrives = true,

@@ -17,8 +17,6 @@ constexpr Phase reduce_inside(std::size_t all) { return {Phase::Where::inside, C
 constexpr Phase between(std::size_t all) { return {Phase::Where::between, Collective::reduce_scatter, all}; }
 constexpr Phase scatter_inside(std::size_t of_node) { return {Phase::Where::inside, Collective::scatterv, of_node}; }
 
-bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
-
 Traffic traffic(const Problem& problem) {
   const std::size_t all = problem.call.count;
   const auto nodes = static_cast<std::size_t>(problem.nodes);
@@ -71,7 +69,7 @@ const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, reduce_scatter between their first ranks, scatterv inside the nodes",
     .source = "Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
-    .applies = applies,
+    .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,
     .arrives = true,

@@ -16,8 +16,6 @@ namespace {
 Phase reduce_inside(std::size_t all) { return {Phase::Where::inside, Collective::reduce, all}; }
 Phase scatter_inside(std::size_t block) { return {Phase::Where::inside, Collective::scatter, block}; }
 
-bool applies(const Problem& problem) { return has_nodes(problem) && problem.call.commutes(); }
-
 Traffic traffic(const Problem& problem) {
   const std::size_t block = problem.call.count;
   return traffic_of(problem, {reduce_inside(block * static_cast<std::size_t>(problem.ranks)),
@@ -53,7 +51,7 @@ const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, reduce_scatter between their first ranks, scatter inside the nodes",
     .source = "Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
-    .applies = applies,
+    .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,
     .arrives = true,

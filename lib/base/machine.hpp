@@ -58,6 +58,9 @@ inline constexpr std::size_t window_half = std::size_t{16} << 20U;
 /// What is written to windows and read from them when their pace is measured: long against what a step takes.
 inline constexpr std::size_t device_pace_bytes = std::size_t{4} << 20U;
 
+/// What a rank collects of the other ranks of its node, to send it to other nodes, at the most.
+inline constexpr std::size_t collected_at_most = std::size_t{4} << 20U;
+
 /// The memory that elements carried as wider ones take at a time.
 inline constexpr std::size_t wider_at_once = std::size_t{8} << 20U;
 

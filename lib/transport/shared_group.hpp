@@ -4,6 +4,7 @@
 #include "base/bytes.hpp"
 #include "base/call.hpp"
 #include "base/machine.hpp"
+#include "base/names.hpp"
 #include "kernels/kernels.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
@@ -79,7 +80,7 @@ class SharedGroup {
   [[nodiscard]] bool is_pace_old() const noexcept { return is_pace_old_in(calls_begun_, call_bytes_, begun_bytes_); }
   /// What `is_pace_old` would say once `call` had begun.
   [[nodiscard]] bool makes_pace_old(const Call& call) const noexcept {
-    return is_pace_old_in(calls_begun_ + 1, call.bytes(), begun_bytes_ + call.bytes());
+    return is_pace_old_in(calls_begun_ + 1, bytes_of(call), begun_bytes_ + bytes_of(call));
   }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];
@@ -257,6 +258,10 @@ class SharedGroup {
   void wait_longer_for(Round round, int peer);
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
   void announce();
+  /// What is known of it to all ranks alike: where no rank knows the lengths of others, the least that may be timed.
+  [[nodiscard]] static std::size_t bytes_of(const Call& call) noexcept {
+    return call.count == 0 && counts_differ(call.collective) ? machine::streaming_from : call.bytes();
+  }
   void put_timed(std::byte* place, const std::byte* data, std::size_t bytes);
   [[nodiscard]] bool is_pace_doubted(std::uint64_t call) const noexcept;
   /// In the call of that number, which is so long; with it so much has been begun.
@@ -294,7 +299,7 @@ inline void SharedGroup::begin(const Call& call) noexcept {
   const PackedCall words = packed(call);
   signature_ = (signature_ * 0x9E3779B97F4A7C15U + signature(words)) << 24U >> 24U;
   ++calls_begun_;
-  call_bytes_ = call.bytes();
+  call_bytes_ = bytes_of(call);
   begun_bytes_ += call_bytes_;
   CallRecord& record = page(rank()).calls[calls_begun_ % call_records];
   record.number.store(0, std::memory_order_relaxed);

@@ -67,11 +67,13 @@ TEST(MeasuredPace, LastsForSomeData) {
 }
 
 /// No store is as fast as the pace that was told here.
-TEST(MeasuredPace, IsRenewedWhereWritesAreSlow) {
+class SlowWrites : public testing::TestWithParam<Collective> {};
+
+TEST_P(SlowWrites, RenewThePace) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 65536}, [](Transport& transport) -> Task<> {
     SharedGroup& memory = *transport.shared();
-    const Call call{.collective = Collective::bcast, .root = 1, .count = 65536};
-    const std::vector<std::byte> data(call.bytes());
+    const std::vector<std::byte> data(65536);
+    const Call call{.collective = GetParam(), .root = 1, .count = counts_differ(GetParam()) ? 0 : data.size()};
     memory.set_pace({.cached = 2e9, .streamed = 1e9});
     int renewals = 0;
     for (int calls = 0; calls < 620; ++calls) {
@@ -87,6 +89,9 @@ TEST(MeasuredPace, IsRenewedWhereWritesAreSlow) {
     if (renewals != 2) throw std::logic_error("renewed another number of times");
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(MeasuredPace, SlowWrites, testing::Values(Collective::bcast, Collective::alltoallv),
+                         [](const auto& info) { return std::string(name(info.param)); });
 
 /// Every call after much data measures first, whether it runs as a coroutine or not.
 TEST(MeasuredPace, IsRenewedByTheCallsThemselves) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithm.hpp"
+#include "phases.hpp"
+
+#include <string_view>
+
+namespace chorus {
+
+// Sections (sections.hpp) between nodes: in every node each rank gets what the others have for the ranks with the same
+// place as it in other nodes, and sends each of these all of it in one message. Where a node has fewer ranks than
+// another, its ranks serve places of that in turn.
+//
+// With two nodes of two ranks, 0 1 and 2 3, and ab for the section from rank a to rank b:
+//
+//             rank 0         rank 1         rank 2         rank 3
+//   inside    00 10 02 12    01 11 03 13    22 32 20 30    23 33 21 31
+//   along     20 30          21 31          02 12          03 13
+//
+// A section that takes longer to be copied so often than a message takes goes straight to its rank: its giver and the
+// rank that gets it both see that by its length, as does who collects, so that the lengths need not be the same
+// everywhere, nor be known to all. Each message begins with the lengths of all that its node has for the rank.
+
+/// Of alltoallv, alltoallw and gatherv.
+Task<> pass_by_lanes(Transport& transport, Arguments arguments);
+[[nodiscard]] Traffic lane_traffic(const Problem& problem);
+
+/// The row of an algorithm that passes them so.
+[[nodiscard]] constexpr Algorithm by_lanes(std::string_view summary) {
+  return {.name = "lanes",
+          .summary = summary,
+          .source = "Traeff and Hunold, CLUSTER 2020 (full-lane collectives)",
+          .applies = has_nodes,
+          .traffic = lane_traffic,
+          .run = pass_by_lanes,
+          .arrives = true};
+}
+
+}  // namespace chorus
