@@ -109,7 +109,9 @@ class VirtualCluster(unittest.TestCase):
     def test_refuses_a_wrong_command_line_in_one_line(self):
         for arguments, why in ((["--rate", "abc", "--", "true"], "--rate: abc is no bandwidth"),
                                (["--rate", "0bit", "--", "true"], "--rate: 0bit is no bandwidth"),
-                               (["--hosts", "2x", "--", "true"], "--hosts: 2x is neither"), ([], "PROGRAM")):
+                               (["--hosts", "2x", "--", "true"], "--hosts: 2x is neither"), ([], "PROGRAM"),
+                               (["--map-by", "core", "--", "true"], "--map-by: [^\n]*core"),
+                               (["--slurm", "--map-by", "node", "--", "true"], "--map-by node is for mpirun")):
             outcome = self.outcome(*arguments)
             self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), arguments)
             self.assertRegex(outcome.stderr, rf"^tests/cluster/run: [^\n]*{why}[^\n]*\n$")
