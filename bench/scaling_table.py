@@ -6,7 +6,8 @@
 FOLDER holds COLLECTIVE-SELECTOR.json and COLLECTIVE-chorus.json. One table: a row for each collective and size, with the
 simulated time of chorus as it chooses by its model, of the fastest of its algorithms, as a tuning file with measurements
 would have it choose, and of each selector; and both times of chorus divided by that of the best selector. Where there is
-gnuplot it also leaves FOLDER/COLLECTIVE.svg. A selector that takes no time at all has done nothing: it does not count."""
+gnuplot it also leaves FOLDER/COLLECTIVE.svg. A selector that takes no time at all has done nothing: it does not count.
+The last line says where selectors have no time, so that the best one is that of the others."""
 import json
 import math
 import os
@@ -27,7 +28,8 @@ model, tuned = "chorus", "tuned"  # chorus by its model, and by what was measure
 
 def measurements(file):
     """The lines of `file` by who carried the collective out and by bytes: microseconds and algorithm."""
-    found = {}
+    who = file.stem.rsplit("-", 1)[1]
+    found = {} if who == model else {who: {}}
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         try:
             point = json.loads(line)
@@ -35,7 +37,7 @@ def measurements(file):
         except (ValueError, KeyError, TypeError) as error:
             raise WrongInput(f"{file}, line {number}: no measurement of chorus-scaling ({error})") from error
         if algorithm == "mpi":
-            found.setdefault(file.stem.rsplit("-", 1)[1], {})[size] = (time, "")
+            found.setdefault(who, {})[size] = (time, "")
             continue
         if algorithm == "auto":
             algorithm = str(point.get("chosen", ""))
@@ -111,6 +113,22 @@ class Means:
             yield f"{self.who}: slower than the best selector in {', '.join(self.lost) if self.lost else 'nothing'}"
 
 
+def missing(found, selectors):
+    """In which rows each of `selectors` has no time, in one line; none where all have."""
+    rows = {who: [] for who in selectors}
+    for collective, by_who in found.items():
+        sizes = sorted({size for points in by_who.values() for size in points})
+        for who in selectors:
+            points = by_who.get(who, {})
+            without = [size for size in sizes if size not in points or points[size][0] <= 0]
+            if without:
+                every = len(without) == len(sizes)
+                rows[who].append(f"{collective} {'of every size' if every else ' '.join(map(size_text, without))}")
+    if any(rows.values()):
+        text = "; ".join(f"{who} in {', '.join(of_who)}" for who, of_who in rows.items() if of_who)
+        yield f"the best selector is without {text}"
+
+
 def report(title, found):
     selectors = sorted({who for by_who in found.values() for who in by_who} - {model, tuned})
     yield f"{title}: simulated microseconds; ratios to the best selector, below 1 chorus is faster"
@@ -129,6 +147,7 @@ def report(title, found):
         yield f"{collective:<22}{'mean':>6}{'':>{10 * (2 + len(selectors))}}{both[0]:>8}{both[1]:>7}"
     for who in means:
         yield from means[who].lines()
+    yield from missing(found, selectors)
 
 
 # Of each curve in turn. Colours of Okabe and Ito without the yellow. A curve does not hide one that it lies on: what is

@@ -29,7 +29,7 @@ struct Entry {
 
 /// What a rank has for itself is not passed.
 double passed_bytes(const Problem& problem) {
-  return problem.ranks > 1 ? static_cast<double>(problem.call.bytes()) : 0;
+  return (problem.ranks - 1.0) * static_cast<double>(problem.call.bytes()) / problem.ranks;
 }
 
 /// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
@@ -253,8 +253,8 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
 Traffic memory_traffic(const Problem& problem) {
   const double bytes = passed_bytes(problem);
   const double peers = problem.ranks - 1.0;
-  if (problem.single_copy &&
-      bytes / problem.ranks > static_cast<double>(longest_shown(problem.slot_bytes, links_of(problem)))) {
+  const double section = static_cast<double>(problem.call.bytes()) / problem.ranks;
+  if (problem.single_copy && section > static_cast<double>(longest_shown(problem.slot_bytes, links_of(problem)))) {
     return {.shared = {.messages = 1, .bytes = 0, .reduced = 0},
             .messages = {.messages = peers, .bytes = peers, .reduced = 0},
             .waited = {},

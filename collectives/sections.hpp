@@ -26,7 +26,7 @@ Task<> pass_by_messages(Transport& transport, Arguments arguments);
 /// The same in rows that go on side by side: up to 8 of a rank's partners exchange with it at a time.
 Task<> pass_in_rows(Transport& transport, Arguments arguments);
 
-/// Of a collective in which each rank gives or gets `call.count` elements in all: what they take.
+/// Of a collective in which each rank gives or gets `call.count` elements in all, its own among them: what they take.
 [[nodiscard]] Traffic memory_traffic(const Problem& problem);
 [[nodiscard]] Traffic message_traffic(const Problem& problem);
 [[nodiscard]] Traffic row_traffic(const Problem& problem);

@@ -16,7 +16,7 @@ bool applies(const Problem& problem) { return problem.call.commutes(); }
 
 Traffic traffic(const Problem& problem) {
   const double steps = problem.ranks - 1;
-  const double bytes = steps / problem.ranks * static_cast<double>(problem.call.bytes());
+  const double bytes = steps * static_cast<double>(problem.call.bytes()) / problem.ranks;
   const double rounds = CirculantRounds(problem.ranks).count();
   return {.shared = {}, .messages = {.messages = rounds, .bytes = bytes, .reduced = bytes}};
 }

@@ -17,7 +17,7 @@ bool applies(const Problem& /*problem*/) { return true; }
 
 Traffic traffic(const Problem& problem) {
   const double steps = problem.ranks - 1;
-  const double bytes = steps / problem.ranks * static_cast<double>(problem.call.bytes());
+  const double bytes = steps * static_cast<double>(problem.call.bytes()) / problem.ranks;
   return {.shared = {}, .messages = {.messages = steps, .bytes = bytes, .reduced = bytes}};
 }
 

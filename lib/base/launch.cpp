@@ -94,17 +94,17 @@ Launch Launch::found_in(const Variables& variables) {
     launch.launcher = one.who;
     launch.remedy = one.remedy;
     launch.evidence = setting(one.processes, launch.processes);
-    launch.speaker = number_in(variables, one.process) == 0;
+    launch.process = number_in(variables, one.process);
     return launch;
   }
-  // PMIx numbers the processes, but does not count them here. Open MPI sets 0 in a program that nobody has launched, so
-  // that the first process that can tell is number 1.
+  // PMIx numbers the processes, but does not count them here. Open MPI sets 0 in a program that nobody has launched.
   if (const int process = number_in(variables, "PMIX_RANK"); process > 0) {
     return {.launcher = "a launcher with PMIx",
             .evidence = setting("PMIX_RANK", process),
             .remedy = std::string(of_mpirun),
             .processes = process + 1,
-            .speaker = process == 1};
+            .process = process,
+            .counted = false};
   }
   return {.job_processes = number_in(variables, "SLURM_NTASKS")};
 }
@@ -124,9 +124,12 @@ int Launch::beside_this_process() { return found_here(variable); }
 std::string Launch::mismatch(int ranks) const {
   if (ranks >= processes) return {};
   return fmt::format(
-      "{} has started {} processes ({}), but MPI knows of {}: {}", launcher, processes, evidence,
-      ranks == 1 ? "this one alone, and each would work for itself" : fmt::format("{} of them only", ranks), remedy);
+      "{} has started {}{} processes ({}), but MPI knows of {}: {}", launcher, counted ? "" : "at least ", processes,
+      evidence, ranks == 1 ? "this one alone, and each would work for itself" : fmt::format("{} of them only", ranks),
+      remedy);
 }
+
+bool Launch::speaks(int ranks) const noexcept { return process == (counted ? 0 : ranks); }
 
 std::string Launch::alone_in_job(int ranks) const {
   if (ranks != 1 || job_processes <= 1) return {};

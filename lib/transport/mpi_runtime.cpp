@@ -67,8 +67,9 @@ bool all_come_within(std::chrono::seconds limit) {
 /// Once in a job: MPI may have started each process as a program of its own, and nobody would notice.
 void warn_of_mismatch() {
   const auto launch = detail::Launch::of_this_process();
-  const std::string mismatch = launch.mismatch(Environment::world_size());
-  if (launch.speaker && !mismatch.empty()) fmt::print(stderr, "chorus: warning: {}\n", mismatch);
+  const int ranks = Environment::world_size();
+  const std::string mismatch = launch.mismatch(ranks);
+  if (launch.speaks(ranks) && !mismatch.empty()) fmt::print(stderr, "chorus: warning: {}\n", mismatch);
 }
 
 /// A group that frees itself.

@@ -86,7 +86,8 @@ TEST(Launch, OfProcessesThatMpiDoesNotKnowIsAMismatch) {
   expect_mismatch({{"OMPI_COMM_WORLD_SIZE", "2"}},
                   StartsWith("mpirun of Open MPI has started 2 processes (OMPI_COMM_"));
   expect_mismatch({{"PMI_SIZE", "3"}, {"SLURM_STEP_NUM_TASKS", "3"}}, HasSubstr("(PMI_SIZE=3)"));
-  expect_mismatch({{"PMIX_RANK", "1"}}, StartsWith("a launcher with PMIx has started 2 processes (PMIX_RANK=1)"));
+  expect_mismatch({{"PMIX_RANK", "1"}},
+                  StartsWith("a launcher with PMIx has started at least 2 processes (PMIX_RANK=1)"));
   EXPECT_THAT(launch({{"PMI_SIZE", "4"}}).mismatch(3), HasSubstr("but MPI knows of 3 of them only: start"));
 }
 
@@ -113,13 +114,28 @@ TEST(Launch, AProgramInABatchScriptIsASingleProcess) {
 }
 
 TEST(Launch, HasOneProcessThatSpeaksForAll) {
-  EXPECT_TRUE(launch({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}}).speaker);
-  EXPECT_FALSE(launch({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}}).speaker);
-  EXPECT_TRUE(launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}}).speaker);
-  EXPECT_FALSE(launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "3"}}).speaker);
-  EXPECT_TRUE(launch({{"PMIX_RANK", "1"}}).speaker);  // as number 0 cannot tell that there are others
-  EXPECT_FALSE(launch({{"PMIX_RANK", "2"}}).speaker);
-  EXPECT_TRUE(launch({}).speaker);
+  for (const int ranks : {1, 2}) {
+    EXPECT_TRUE(launch({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "0"}}).speaks(ranks));
+    EXPECT_FALSE(launch({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "1"}}).speaks(ranks));
+    EXPECT_TRUE(launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}}).speaks(ranks));
+    EXPECT_FALSE(launch({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "2"}}).speaks(ranks));
+    EXPECT_TRUE(launch({}).speaks(ranks));
+  }
+}
+
+/// Each knows of those up to itself: the first that MPI does not know warns, once in a job.
+TEST(Launch, OfProcessesThatNobodyCountsTheFirstThatMpiDoesNotKnowSpeaks) {
+  constexpr int started = 4;
+  for (int ranks = 1; ranks <= started + 1; ++ranks) {
+    for (int process = 0; process < started; ++process) {
+      const Launch one = launch({{"PMIX_RANK", std::to_string(process)}});
+      EXPECT_EQ(one.mismatch(ranks).empty(), process < ranks) << process << " of " << ranks;
+      EXPECT_EQ(one.speaks(ranks) && !one.mismatch(ranks).empty(), process == ranks) << process << " of " << ranks;
+    }
+  }
+  EXPECT_THAT(launch({{"PMIX_RANK", "2"}}).mismatch(2),
+              AllOf(StartsWith("a launcher with PMIx has started at least 3 processes (PMIX_RANK=2)"),
+                    HasSubstr("but MPI knows of 2 of them only: start")));
 }
 
 }  // namespace

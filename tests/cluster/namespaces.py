@@ -22,16 +22,21 @@ def new():
     return unshared + ([] if os.geteuid() == 0 else ["--map-root-user"])
 
 
+def are_allowed():
+    """Whether the system allows them; says so where it does not."""
+    outcome = subprocess.run([*new(), "true"], capture_output=True, text=True, check=False)
+    if outcome.returncode != 0:
+        print(f"tests/cluster/run: this system allows no namespaces: {outcome.stderr.strip()}", file=sys.stderr)
+    return outcome.returncode == 0
+
+
 def enter(command):
     """Runs the command in new ones; returns its exit status when all of their processes have ended."""
-    unshare = new()
-    allowed = subprocess.run([*unshare, "true"], capture_output=True, text=True, check=False)
-    if allowed.returncode != 0:
-        print(f"tests/cluster/run: this system allows no namespaces: {allowed.stderr.strip()}", file=sys.stderr)
+    if not are_allowed():
         return skipped
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
-    dying_with_this = ["setpriv", "--pdeathsig", "KILL", *unshare, *command]
+    dying_with_this = ["setpriv", "--pdeathsig", "KILL", *new(), *command]
     parent = subprocess.Popen(dying_with_this, env={**os.environ, mark: "1"})  # pylint: disable=consider-using-with
     try:
         status = parent.wait()

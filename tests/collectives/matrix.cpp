@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <span>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -62,6 +64,12 @@ std::vector<std::size_t> all_counts(Collective collective, int ranks, DataType t
   return collective == Collective::barrier ? std::vector<std::size_t>{0} : counts_for(ranks, type);
 }
 
+/// The collective of equally long blocks that gives the same where those of `collective` are; else itself.
+Collective of_equal_blocks(Collective collective) {
+  if (collective == Collective::allgatherv) return Collective::allgather;
+  return collective == Collective::reduce_scatter ? Collective::reduce_scatter_block : collective;
+}
+
 bool has_blocks(Collective collective) {
   return collective == Collective::allgather || collective == Collective::reduce_scatter_block ||
          collective == Collective::alltoall || collective == Collective::gather || collective == Collective::scatter;
@@ -70,7 +78,7 @@ bool has_blocks(Collective collective) {
 /// And a long one.
 std::vector<std::size_t> all_lengths(Collective collective, int ranks, DataType type) {
   std::vector<std::size_t> counts = all_counts(collective, ranks, type);
-  const int blocks = has_blocks(collective) ? ranks : 1;
+  const int blocks = has_blocks(of_equal_blocks(collective)) ? ranks : 1;
   if (collective != Collective::barrier) counts.push_back(long_vector / static_cast<std::size_t>(blocks));
   return counts;
 }
@@ -125,19 +133,44 @@ struct CountedTraffic {
   Traffic formula;
 };
 
-/// Tells `compare` what calls of some of `counts` elements send in `world`, where the algorithm applies.
+/// Carries out `call`, by its blocks' lengths where it has such a list, and checks that the result is that of
+/// `prepared`, whose blocks are equally long.
+Task<> perform_of_blocks(const Algorithm& algorithm, Transport& transport, Call call, const PreparedCall& prepared) {
+  RankBuffers buffers(prepared, transport.rank());
+  Arguments arguments = buffers.arguments();
+  const std::size_t block = prepared.call().bytes();
+  std::vector<Section> of_all(static_cast<std::size_t>(transport.size()));
+  for (std::size_t rank = 0; rank < of_all.size(); ++rank) of_all[rank] = {rank * block, block};
+  const std::vector<Section> own(of_all.size(), {0, block});
+  if (call.collective != prepared.call().collective) {
+    const bool gathers = call.collective == Collective::allgatherv;
+    arguments.call = call;
+    arguments.in_sections = gathers ? std::span<const Section>(own) : of_all;
+    arguments.out_sections = gathers ? std::span<const Section>(of_all) : own;
+  }
+  co_await carry_out(algorithm, transport, arguments);
+  buffers.check();
+}
+
+/// Tells `compare` what calls of some of `counts` elements, or of so many in each block, send in `world`, where the
+/// algorithm applies.
 template <class Compare>
 void count_traffic(SimulatedWorld& world, Collective collective, const MatrixCase& matrix_case,
                    const std::vector<std::size_t>& counts, const Compare& compare) {
+  const Collective even = of_equal_blocks(collective);
   for (const std::size_t count : counts) {
     for (const int root : roots_for(collective, matrix_case.ranks)) {
-      const Call call{collective, DataType::float32, ReduceOp::sum, root, count};
+      const Call of_block{even, DataType::float32, ReduceOp::sum, root, count};
+      Call call = of_block;
+      call.collective = collective;
+      if (even != collective) call.count *= static_cast<std::size_t>(matrix_case.ranks);
       const Problem problem = problem_of(call, world.transport(0));
       if (!matrix_case.algorithm->applies(problem)) continue;
-      const PreparedCall prepared(call, matrix_case.ranks, {.in_place = collective == Collective::bcast});
+      const PreparedCall prepared(of_block, matrix_case.ranks, {.in_place = collective == Collective::bcast});
       SCOPED_TRACE(prepared.describe());
-      const auto report = world.run(
-          [&](Transport& transport) -> Task<> { co_await perform(*matrix_case.algorithm, transport, prepared); });
+      const auto report = world.run([&](Transport& transport) -> Task<> {
+        co_await perform_of_blocks(*matrix_case.algorithm, transport, call, prepared);
+      });
       ASSERT_NO_THROW(report.check());
       compare({report, problem, matrix_case.algorithm->traffic(problem)});
       if (testing::Test::HasFailure()) return;

@@ -58,7 +58,8 @@ void check_types(Collective collective, const MatrixCase& matrix_case);
 void check_seeds(Collective collective, const MatrixCase& matrix_case);
 /// Holds the `traffic` of a simulated algorithm to what the busiest rank starts and sends where no memory is shared,
 /// also of a vector of several segments; of one for several nodes to what it does between nodes of two ranks. On other
-/// layouts it is no more than that, and what goes inside nodes by messages is held to it, too.
+/// layouts it is no more than that, and what goes inside nodes by messages is held to it, too. The blocks of
+/// reduce_scatter and allgatherv are equally long.
 void check_traffic(Collective collective, const MatrixCase& matrix_case);
 
 }  // namespace chorus::test

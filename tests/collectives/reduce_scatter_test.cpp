@@ -132,6 +132,13 @@ INSTANTIATE_TEST_SUITE_P(Every, ReduceScatter,
                                           testing::Values(1, 2, 3, 4, 7, 8)),
                          name_and_ranks<WorldKind>);
 
+class ReduceScatterOfEqualBlocks : public testing::TestWithParam<MatrixCase> {};
+
+TEST_P(ReduceScatterOfEqualBlocks, SendsWhatItsFormulaSays) { check_traffic(Collective::reduce_scatter, GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Every, ReduceScatterOfEqualBlocks, testing::ValuesIn(matrix_of(Collective::reduce_scatter)),
+                         name_of);
+
 class ReduceScatterOfDrawnParts : public testing::TestWithParam<WorldKind> {};
 
 TEST_P(ReduceScatterOfDrawnParts, GivesEachRankItsBlock) {

@@ -214,6 +214,12 @@ TEST_P(SectionsOfDrawnParts, ArriveWhereTheyBelong) {
 INSTANTIATE_TEST_SUITE_P(Every, SectionsOfDrawnParts, testing::Values(WorldKind::simulated, WorldKind::threads),
                          testing::PrintToStringParamName());
 
+class AllgathervOfEqualBlocks : public testing::TestWithParam<MatrixCase> {};
+
+TEST_P(AllgathervOfEqualBlocks, SendsWhatItsFormulaSays) { check_traffic(Collective::allgatherv, GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Every, AllgathervOfEqualBlocks, testing::ValuesIn(matrix_of(Collective::allgatherv)), name_of);
+
 /// Of ten ranks on nodes of their own.
 SimulatedWorld::Report sent(const Algorithm& algorithm, Collective collective) {
   constexpr int ranks = 10;

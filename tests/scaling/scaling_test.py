@@ -147,6 +147,19 @@ class Table(unittest.TestCase):
         text = self.report(bcast__chorus={8: 2.0}, bcast__ompi={1024: 4.0})
         self.assertRegex(text, r"bcast +8 +2\.0 +2\.0 +- +- +-")
         self.assertRegex(text, r"bcast +1K +- +- +4\.0 +- +-")
+        self.assertIn("\nthe best selector is without ompi in bcast 8", text)
+
+    def test_says_in_one_line_which_selectors_the_best_one_is_without(self):
+        text = self.report(bcast__chorus={8: 2.0, 1024: 9.0, 16384: 20.0}, bcast__ompi={8: 4.0, 1024: 6.0, 16384: 9.0},
+                           bcast__impi={8: 5.0}, allgather__chorus={8: 2.0}, allgather__ompi={8: 4.0},
+                           allgather__mvapich2={8: 0.0}, allgather__impi={})
+        self.assertEqual(text.splitlines()[-1],
+                         "the best selector is without impi in bcast 1K 16K, allgather of every size; "
+                         "mvapich2 in bcast of every size, allgather of every size")
+
+    def test_says_nothing_of_missing_selectors_where_all_are_there(self):
+        text = self.report(bcast__chorus={8: 2.0}, bcast__ompi={8: 4.0}, bcast__impi={8: 5.0})
+        self.assertNotIn("without", text)
 
     def test_says_what_is_wrong_with_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -68,6 +68,18 @@ class CountTests(unittest.TestCase):
             log.flush()
             self.assertEqual(run("count-tests", log.name).stdout, "3\n1\n1\nb: FAIL\n")
 
+    def test_counts_what_is_skipped_of_a_suite_that_must_run_as_failed(self):
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8") as log:
+            log.write('{"name": "p:unit / a", "result": "OK"}\n{"name": "p:unit / b", "result": "SKIP"}\n'
+                      '{"name": "p:cluster / c", "result": "SKIP", "stdout": "x\\n", "stderr": "y\\nno namespaces\\n"}\n'
+                      '{"name": "p:cluster / d", "result": "SKIP"}\n{"name": "cluster / e", "result": "SKIP"}\n')
+            log.flush()
+            self.assertEqual(run("count-tests", log.name).stdout, "1\n0\n4\n")
+            self.assertEqual(run("count-tests", "--must-run", "cluster", log.name).stdout,
+                             "1\n2\n2\np:cluster / c: SKIP, no namespaces\n"
+                             "p:cluster / d: SKIP, and it does not say why\n")
+            self.assertEqual(run("count-tests", "--must-run", log.name).returncode, 2)
+
     def test_says_in_one_line_what_it_cannot_read(self):
         with tempfile.NamedTemporaryFile("w", encoding="utf-8") as broken:
             broken.write("[1")
@@ -97,7 +109,9 @@ class VirtualCluster(unittest.TestCase):
     def test_refuses_a_wrong_command_line_in_one_line(self):
         for arguments, why in ((["--rate", "abc", "--", "true"], "--rate: abc is no bandwidth"),
                                (["--rate", "0bit", "--", "true"], "--rate: 0bit is no bandwidth"),
-                               (["--hosts", "2x", "--", "true"], "--hosts: 2x is neither"), ([], "PROGRAM")):
+                               (["--hosts", "2x", "--", "true"], "--hosts: 2x is neither"), ([], "PROGRAM"),
+                               (["--map-by", "core", "--", "true"], "--map-by: [^\n]*core"),
+                               (["--slurm", "--map-by", "node", "--", "true"], "--map-by node is for mpirun")):
             outcome = self.outcome(*arguments)
             self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), arguments)
             self.assertRegex(outcome.stderr, rf"^tests/cluster/run: [^\n]*{why}[^\n]*\n$")

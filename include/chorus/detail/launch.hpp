@@ -19,7 +19,8 @@ struct Launch {
   std::string evidence{};  ///< the variable that says how many they are, with its value
   std::string remedy{};    ///< what to do where MPI knows of fewer
   int processes = 1;       ///< how many they are at least
-  bool speaker = true;     ///< this process is the one of them to say what concerns all
+  int process = 0;         ///< which of them this is
+  bool counted = true;     ///< they are no more; else nobody says how many, and `processes` are those up to this one
   int job_processes = 1;   ///< how many the Slurm job is for, where nobody has started them
 
   [[nodiscard]] CHORUS_API static Launch found_in(const Variables& variables);
@@ -30,6 +31,8 @@ struct Launch {
 
   /// What is wrong where the job has `ranks` by MPI's word; empty where nothing is.
   [[nodiscard]] CHORUS_API std::string mismatch(int ranks) const;
+  /// Whether this process is the one of them to say so: the first that can tell.
+  [[nodiscard]] CHORUS_API bool speaks(int ranks) const noexcept;
   /// That this is a program of `ranks` ranks, alone in a Slurm job for more; empty where it is not. It may be meant so.
   [[nodiscard]] CHORUS_API std::string alone_in_job(int ranks) const;
 };
