@@ -26,8 +26,10 @@ class CommunicatorState;
 class CHORUS_API Communicator {
  public:
   /// All ranks of the job. Called by all of them (the first time it is a collective).
-  /// Throws   Error{not_initialized} before MPI is initialised or after it is finalised. Where a CHORUS_ variable of
-  ///          rank 0 is wrong, the first collective throws Error{invalid_environment} on every rank.
+  /// Throws   Error{not_initialized} before MPI is initialised or after it is finalised; Error{timeout} where a rank
+  ///          has not come within the CHORUS_TIMEOUT of the environment of one that waits: called again, it waits on.
+  ///          Where a CHORUS_ variable of rank 0 is wrong, the first collective throws Error{invalid_environment} on
+  ///          every rank.
   [[nodiscard]] static Communicator world();
 
   /// This process's number, from 0 to size() - 1.

@@ -219,6 +219,14 @@ Settings Settings::of_this_process() {
   return settings;
 }
 
+Settings Settings::before_agreement() {
+  try {
+    return parse(environ);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 std::string Settings::to_json() const {
   const nlohmann::json json = {{"algorithm", algorithm},
                                {"timeout_ns", timeout.count()},

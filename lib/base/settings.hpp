@@ -47,6 +47,10 @@ struct Settings {
   /// also where the one that it names cannot be read.
   [[nodiscard]] static Settings of_this_process();
 
+  /// Those of this process's environment, which a rank goes by before all have those of rank 0; the default ones where
+  /// something is wrong, which is said where they count: on rank 0, to all.
+  [[nodiscard]] static Settings before_agreement();
+
   /// For the way to the other ranks.
   [[nodiscard]] std::string to_json() const;
   [[nodiscard]] static Settings from_json(const std::string& text);

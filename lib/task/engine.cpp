@@ -26,8 +26,8 @@ Engine* Engine::used_by_this_thread() noexcept { return of_thread; }
 void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
   {
     const std::scoped_lock lock(mutex_);
-    if (queue.empty()) queues_.push_back(&queue);
-    queue.push_back(&parked);
+    if (queue.operations.empty()) queues_.push_back(&queue);
+    queue.operations.push_back(&parked);
     parked_.fetch_add(1, std::memory_order_release);
   }
   if (watched_.load(std::memory_order_relaxed)) {
@@ -51,13 +51,13 @@ bool Engine::wait_for_work(const std::stop_token& stop) {
 }
 
 void Engine::finish_first(OperationQueue& queue) {
-  finished_.push_back(queue.front());
-  queue.pop_front();
+  finished_.push_back(queue.operations.front());
+  queue.operations.pop_front();
   parked_.fetch_sub(1, std::memory_order_release);
 }
 
 void Engine::tell_owners() {
-  std::erase_if(queues_, [](const OperationQueue* queue) { return queue->empty(); });
+  std::erase_if(queues_, [](const OperationQueue* queue) { return queue->operations.empty(); });
   for (ParkedOperation* parked : finished_) parked->finished_.store(true, std::memory_order_release);
   finished_.clear();
 }
@@ -67,13 +67,16 @@ Progress Engine::progress() {
   if (!lock.owns_lock()) return Progress::of_another;
   bool moved = false;
   for (OperationQueue* queue : queues_) {
-    while (!queue->empty()) {
-      Operation& first = queue->front()->operation_;
-      moved |= first.step();
+    bool moved_here = false;
+    while (!queue->operations.empty()) {
+      Operation& first = queue->operations.front()->operation_;
+      moved_here |= first.step();
       if (!first.done()) break;
       finish_first(*queue);
-      moved = true;
+      moved_here = true;
     }
+    if (moved_here) ++queue->moves;
+    moved |= moved_here;
   }
   tell_owners();
   return moved ? Progress::some : Progress::none;
@@ -81,8 +84,8 @@ Progress Engine::progress() {
 
 void Engine::cancel(OperationQueue& queue, const std::exception_ptr& error) {
   const std::scoped_lock lock(mutex_);
-  while (!queue.empty()) {
-    queue.front()->operation_.cancel(error);
+  while (!queue.operations.empty()) {
+    queue.operations.front()->operation_.cancel(error);
     finish_first(queue);
   }
   tell_owners();

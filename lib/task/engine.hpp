@@ -30,7 +30,10 @@ class ParkedOperation {
 
 /// The nonblocking operations of one communicator: they run one after another in the order of their calls, which is
 /// the same on every rank, so none waits for a rank that waits for a later one.
-using OperationQueue = std::deque<ParkedOperation*>;
+struct OperationQueue {
+  std::deque<ParkedOperation*> operations;
+  std::uint64_t moves = 0;  ///< attempts in which any of them has moved; may be read while the engine is held
+};
 
 /// What has come of an attempt to make progress; another thread may be at it.
 enum class Progress : std::uint8_t { none, some, of_another };
@@ -55,7 +58,7 @@ class Engine {
   [[nodiscard]] bool idle(const OperationQueue& queue) {
     if (idle()) return true;
     const std::scoped_lock lock(mutex_);
-    return queue.empty();
+    return queue.operations.empty();
   }
   /// Something is parked and nobody attends to it.
   [[nodiscard]] bool has_work() const noexcept { return !idle() && attending_.load() == 0; }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <ctime>
 #include <exception>
@@ -15,6 +16,11 @@
 
 namespace chorus {
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_interval = 1ms;
+constexpr auto longest_gap = 100ms;  // between two looks: a process that looks less often is elsewhere, or stopped
 
 // Not FUTEX_PRIVATE: the word may be mapped by several processes.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* limit) noexcept {
@@ -69,6 +75,27 @@ void Wait::rest(Bell* bell) noexcept {
     bell->sleep(seen_, longest_sleep);
     disarm();
   }
+}
+
+bool Wait::look() noexcept {
+  const auto now = Clock::now();
+  if (began == Clock::time_point{}) {
+    began = last_moved = looked = examined = now;
+    return false;
+  }
+  if (now - looked < look_interval) return false;
+  const Clock::duration elsewhere = std::max<Clock::duration>(0ns, now - looked - longest_gap);
+  began += elsewhere;
+  last_moved += elsewhere;
+  looked = now;
+  return true;
+}
+
+bool Wait::has_moved(std::uint64_t beside) noexcept {
+  const std::uint64_t moves = moves_ + beside;
+  if (std::exchange(known_moves_, moves) == moves) return false;
+  last_moved = looked;
+  return true;
 }
 
 WaitPolicy WaitPolicy::of(int ranks, int cores) noexcept {

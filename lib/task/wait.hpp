@@ -92,23 +92,40 @@ class Wait {
 
   void stop_spinning() noexcept { spins_left_ = 0; }
 
-  /// Something moved: spin again, as the next thing may come soon.
-  void moved() noexcept {
+  /// Something has moved: the next thing may come soon.
+  void spin_again() noexcept {
     spins_left_ = waiter_.policy().spins;
     idle_polls = 0;
     disarm();
+  }
+
+  /// The same of what is waited for.
+  void moved() noexcept {
+    ++moves_;
+    spin_again();
   }
 
   /// One more idle poll. Yields at first; then sleeps on `bell`, or for a moment where it is null. Sleeping takes two
   /// calls, so that what is waited for is polled once more between telling the writer and falling asleep.
   void rest(Bell* bell) noexcept;
 
+  /// Looks at the clock; false the first time, and where it has just been looked at. A long time without a look does
+  /// not count as waiting: the process was elsewhere, or stopped.
+  [[nodiscard]] bool look() noexcept;
+  /// What is waited for has moved since this was asked last: in this wait, or as `beside` counts.
+  [[nodiscard]] bool has_moved(std::uint64_t beside) noexcept;
+  /// From the first look to the last.
+  [[nodiscard]] Clock::duration waited() const noexcept { return looked - began; }
+  /// From the look at which something had moved, or else the first, to the last.
+  [[nodiscard]] Clock::duration stood_still() const noexcept { return looked - last_moved; }
+
   // The waiter's notes about this wait.
-  int idle_polls = 0;            ///< rests since anything moved
-  Clock::time_point began{};     ///< set at the first look at the clock
-  Clock::time_point looked{};    ///< the last look whether to go on
-  Clock::time_point examined{};  ///< the last look at the peers' processes
-  Clock::time_point asked{};     ///< when the peers were asked whether they are there
+  int idle_polls = 0;              ///< rests since anything moved
+  Clock::time_point began{};       ///< set at the first look at the clock
+  Clock::time_point last_moved{};  ///< the last look at which what is waited for had moved
+  Clock::time_point looked{};      ///< the last look whether to go on
+  Clock::time_point examined{};    ///< the last look at the peers' processes
+  Clock::time_point asked{};       ///< when the peers were asked whether they are there
   bool warned = false;
 
  private:
@@ -121,6 +138,8 @@ class Wait {
   int spins_left_;
   Bell* armed_ = nullptr;  // counts this wait among its sleepers
   std::uint32_t seen_ = 0;
+  std::uint64_t moves_ = 0;        // of what is waited for
+  std::uint64_t known_moves_ = 0;  // those and what moved beside, when it was asked last
 };
 
 }  // namespace chorus

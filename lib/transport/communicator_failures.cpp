@@ -22,14 +22,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_interval = 1ms;
 constexpr auto process_interval = 50ms;
-constexpr auto longest_gap = 100ms;    // between two looks: a process that looks less often is elsewhere, or stopped
 constexpr auto laggard_limit = 500ms;  // how long a mismatch waits for ranks on their way into the call
-constexpr auto answer_limit = 500ms;   // how long ranks that wait have to say so; of a short limit, half of it
+constexpr auto laggard_interval = 1ms;
+constexpr auto answer_limit = 500ms;  // how long ranks that wait have to say so; of a short limit, half of it
 constexpr std::size_t most_named = 16;
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// `waited` comes so close to `due`, where there is such a time, that the others have to be asked now.
+bool is_close(std::chrono::nanoseconds waited, std::chrono::nanoseconds due) {
+  return due > 0ns && waited > due - std::min<std::chrono::nanoseconds>(answer_limit, due / 2);
+}
 
 /// The rank with that number has begun no more calls than `after`, and `call` is one.
 Error ended_before(int ended, std::uint64_t call, const std::string& after) {
@@ -122,31 +126,26 @@ void CommunicatorState::close(const std::string& reason) {
 }
 
 void CommunicatorState::look(Wait& wait) {
-  const auto now = Wait::Clock::now();
-  if (wait.began == Wait::Clock::time_point{}) {
-    wait.began = wait.looked = wait.examined = now;
-    return;
-  }
-  if (now - wait.looked < look_interval) return;
-  wait.began += std::max<Wait::Clock::duration>(0ns, now - wait.looked - longest_gap);
-  wait.looked = now;
+  if (!wait.look()) return;
   const auto held = engine_->hold();  // other threads drive what is parked here, too
   look_at_failures();
   look_for_ended_ranks();
-  if (now - wait.examined >= process_interval) {
-    wait.examined = now;
+  if (wait.looked - wait.examined >= process_interval) {
+    wait.examined = wait.looked;
     look_at_processes();
   }
-  const std::chrono::nanoseconds waited = now - wait.began;
-  const std::chrono::nanoseconds warning = wait.warned ? 0ns : settings_.stall_warning;
-  for (const std::chrono::nanoseconds due : {warning, limit()}) {
-    if (due > 0ns && waited > due - std::min<std::chrono::nanoseconds>(answer_limit, due / 2)) call_roll(wait);
+  const bool ends_soon = is_close(wait.waited(), limit());
+  if (wait.has_moved(queue_.moves + transport_->segments_moved())) {
+    wait.warned = false;
+    if (!ends_soon) wait.asked = {};
   }
-  if (limit() > 0ns && waited > limit()) {
+  const std::chrono::nanoseconds warning = wait.warned ? 0ns : settings_.stall_warning;
+  if (ends_soon || is_close(wait.stood_still(), warning)) call_roll(wait);
+  if (limit() > 0ns && wait.waited() > limit()) {
     throw Error(ErrorCode::timeout,
                 fmt::format("rank {} has waited {:.3g} s, its limit{}", rank(), seconds(limit()), missing_ranks()));
   }
-  if (warning > 0ns && waited > warning) {
+  if (warning > 0ns && wait.stood_still() > warning) {
     wait.warned = true;
     wait.asked = {};
     warn_of_stall(wait);
@@ -274,12 +273,11 @@ void CommunicatorState::warn_of_stall(const Wait& wait) const {
     }
     const auto mine = memory->recorded(memory->rank());
     fmt::print(stderr, "chorus: rank {} has waited {:.3g} s in call #{} {}{}\n", transport_->rank(),
-               seconds(wait.looked - wait.began), memory->calls_begun(),
+               seconds(wait.stood_still()), memory->calls_begun(),
                mine ? chorus::describe(mine->call, purpose_text_) : std::string(), missing_ranks());
   } else {
     const bool first = !ready() && first_call_.has_value();
-    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}{}\n", transport_->rank(),
-               seconds(wait.looked - wait.began),
+    fmt::print(stderr, "chorus: rank {} has waited {:.3g} s{}{}\n", transport_->rank(), seconds(wait.stood_still()),
                first ? " in " + chorus::describe(*first_call_, purpose_text_) : std::string(), missing_ranks());
   }
 }
@@ -304,7 +302,7 @@ Error CommunicatorState::mismatch(const Call& call) const {
   for (int peer = 0; peer < memory.size(); ++peer) {
     auto last = memory.recorded(peer);
     while ((!last || last->number < number) && Wait::Clock::now() < limit) {
-      std::this_thread::sleep_for(look_interval);
+      std::this_thread::sleep_for(laggard_interval);
       last = memory.recorded(peer);
     }
   }

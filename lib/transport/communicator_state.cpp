@@ -82,8 +82,8 @@ void CommunicatorState::drive_parked(Finished finished) {
     Wait wait(*this);
     while (!finished()) {
       const Progress progress = engine_->progress();
-      if (progress == Progress::some) {
-        wait.moved();
+      if (progress == Progress::some) {  // maybe on another communicator: `queue_` counts what moves on this one
+        wait.spin_again();
       } else {
         if (progress == Progress::of_another) wait.stop_spinning();  // it may need this core to go on
         wait.pause(nullptr);

@@ -313,7 +313,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);
   [[noreturn]] void give_up(const Error& error);
-  /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death.
+  /// Throws if waiting has become pointless: the deadline, a peer's failure, a peer's death. Warns where nothing has
+  /// moved for long: a long call that goes on does not stall.
   void look(Wait& wait);
   /// Asks, once, who else waits: before something is said of those that have not come.
   void call_roll(Wait& wait) const;

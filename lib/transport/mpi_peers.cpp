@@ -14,7 +14,6 @@
 #include <chorus/environment.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -88,14 +87,6 @@ MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transpor
 
 MpiPeers::~MpiPeers() {
   if (comm_ && !native_->idle()) comm_->abandon();
-}
-
-Settings MpiPeers::own_settings() const {
-  try {
-    return Settings::parse(environ);
-  } catch (const Error&) {  // said where they count: on rank 0, to all
-    return {};
-  }
 }
 
 void MpiPeers::retire(ErrorCode why) noexcept {

@@ -24,7 +24,7 @@ class MpiPeers : public detail::Peers {
   MpiPeers(MpiTransport& transport, MPI_Comm comm);
   ~MpiPeers() override;
 
-  [[nodiscard]] Settings own_settings() const override;
+  [[nodiscard]] Settings own_settings() const override { return Settings::before_agreement(); }
   Task<Settings> agree_on_settings(Transport& transport) override;
   Task<Shared> set_up(Transport& transport, Waiter& waiter, const Settings& settings) override;
   [[nodiscard]] std::string death_of(int rank) override;

@@ -4,6 +4,7 @@
 #include "transport/mpi_caller.hpp"
 #include "transport/mpi_endpoints.hpp"
 #include "transport/mpi_error.hpp"
+#include "transport/mpi_meeting.hpp"
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/notice.hpp"
@@ -40,6 +41,8 @@ constexpr auto farewell_limit = 200ms;
 std::atomic<bool> made{false};  // a runtime, of this process or of some simulated rank
 std::atomic<bool> peer_lost{false};
 std::atomic<bool> peer_late{false};
+
+bool some_peer_is_late() noexcept { return peer_late.load(std::memory_order_relaxed) || some_meeting_is_given_up(); }
 
 /// Whether all ranks of MPI come to this.
 bool all_come_within(std::chrono::seconds limit) {
@@ -266,7 +269,7 @@ void MpiRuntime::shut_down() {
   }
   world_.reset();
   MpiCaller caller;
-  if (peer_lost.load(std::memory_order_relaxed) || peer_late.load(std::memory_order_relaxed)) caller.watch(end_limit);
+  if (peer_lost.load(std::memory_order_relaxed) || some_peer_is_late()) caller.watch(end_limit);
   const auto has_all_farewells = [&](MpiChannel& channel) {
     const MpiCaller::Call call(caller);
     return channel.has_all_farewells();
@@ -289,7 +292,9 @@ void MpiRuntime::note_late_peer() noexcept { peer_late.store(true, std::memory_o
 std::string MpiRuntime::missing_at_the_end() {
   if (made.load(std::memory_order_relaxed)) runtime_of_this_rank().shut_down();  // which may hear of a late rank
   if (peer_lost.load(std::memory_order_relaxed)) return "a lost rank";
-  if (!peer_late.load(std::memory_order_relaxed) || all_come_within(end_limit)) return {};
+  // Who comes to that meeting now would take a barrier of the end for one of the meeting's, and go on alone.
+  if (is_given_up(MPI_COMM_WORLD)) return "a rank that has not made a communicator of MPI_COMM_WORLD";
+  if (!some_peer_is_late() || all_come_within(end_limit)) return {};
   return fmt::format("a rank that does not come to its end within {} s", end_limit.count());
 }
 
@@ -330,7 +335,8 @@ std::shared_ptr<MpiChannel> MpiRuntime::channel_for(MPI_Comm comm, MPI_Group gro
   return channels_.emplace_back(std::move(channel));
 }
 
-std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm) {
+std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm, const char* function) {
+  meet(comm, function);
   const Group group(comm);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -356,7 +362,7 @@ std::shared_ptr<detail::CommunicatorState> MpiRuntime::adopt(std::unique_ptr<Mpi
 
 std::shared_ptr<detail::CommunicatorState> MpiRuntime::world() {
   const std::scoped_lock lock(world_mutex_);
-  if (!world_) world_ = make(MPI_COMM_WORLD);
+  if (!world_) world_ = make(MPI_COMM_WORLD, "Communicator::world");
   return world_;
 }
 
@@ -373,7 +379,7 @@ Communicator from_mpi(MPI_Comm comm) {
                     comm == MPI_COMM_NULL ? "MPI_COMM_NULL; pass a communicator that this process is a rank of"
                                           : "an intercommunicator; make one of both groups by MPI_Intercomm_merge"));
   }
-  return Communicator(runtime.make(comm));
+  return Communicator(runtime.make(comm, "from_mpi"));
 }
 
 }  // namespace chorus

@@ -108,8 +108,8 @@ class MpiRuntime {
   /// Nothing of chorus works on MPI from here on.
   void shut_down();
 
-  /// The chorus communicator over `comm`; collective over it.
-  [[nodiscard]] std::shared_ptr<detail::CommunicatorState> make(MPI_Comm comm);
+  /// The chorus communicator over `comm`, for `function`; collective over it. Throws as `meet` does.
+  [[nodiscard]] std::shared_ptr<detail::CommunicatorState> make(MPI_Comm comm, const char* function);
   /// The one of `transport`; `comm` is MPI's communicator of its ranks, or MPI_COMM_NULL.
   [[nodiscard]] std::shared_ptr<detail::CommunicatorState> adopt(std::unique_ptr<MpiTransport> transport,
                                                                  MPI_Comm comm);

@@ -140,7 +140,9 @@ bool MpiTransport::test_segments(Exchange& exchange) {
   if (exchange.segments == nullptr) return true;
   std::unique_ptr<SegmentedExchange> segments(static_cast<SegmentedExchange*>(exchange.segments));
   exchange.segments = nullptr;  // where it throws it is given up
+  const std::uint64_t moved_before = segments->moved();
   const bool done = segments->progress();
+  count_segments(segments->moved() - moved_before);
   if (segments->is_unexpected()) {
     segments.reset();
     report_other_length(exchange.source(), "other", exchange.incoming_bytes());

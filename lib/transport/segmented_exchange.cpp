@@ -77,6 +77,7 @@ bool SegmentedExchange::move(Stream& stream, bool out) {
     unexpected_ = !out && (is_truncation(code) || (code == MPI_SUCCESS && static_cast<std::size_t>(bytes) != expected));
     if (unexpected_) return false;
     check_mpi(code, "MPI_Test");
+    ++moved_;
     if (stream.may_start()) start(stream, out);
   }
   return stream.done();

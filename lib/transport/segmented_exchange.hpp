@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace chorus {
 
@@ -32,6 +33,8 @@ class SegmentedExchange {
 
   /// Moves it on; true once all of both messages is done. Throws Error{transport}.
   [[nodiscard]] bool progress();
+  /// How many segments have come or gone.
+  [[nodiscard]] std::uint64_t moved() const noexcept { return moved_; }
   /// True once something else has come than was expected: the exchange cannot end.
   [[nodiscard]] bool is_unexpected() const noexcept { return unexpected_; }
 
@@ -57,6 +60,7 @@ class SegmentedExchange {
   int tag_;
   Stream out_;
   Stream in_;
+  std::uint64_t moved_ = 0;
   bool unexpected_ = false;
 };
 

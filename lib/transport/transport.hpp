@@ -107,6 +107,8 @@ class Transport {
   Exchange sendrecv(ConstBytes outgoing, int destination, Bytes incoming, int source, Where where = Where::here()) {
     return start({outgoing, destination, incoming, source, Channel::all, where});
   }
+  /// How many segments of messages that go in several have come or gone: a long message moves before it is done.
+  [[nodiscard]] std::uint64_t segments_moved() const noexcept { return segments_moved_; }
   /// Working memory, 64-byte aligned, uninitialised.
   [[nodiscard]] Scratch scratch(std::size_t bytes) { return buffers_.take(bytes); }
 
@@ -154,6 +156,9 @@ class Transport {
   /// The devices, which the first call with device memory finds, or none any more.
   void set_devices(Devices devices) noexcept;
 
+ protected:
+  void count_segments(std::uint64_t more) noexcept { segments_moved_ += more; }
+
  private:
   int rank_;
   int size_;
@@ -167,6 +172,7 @@ class Transport {
   std::unique_ptr<Subset> lane_;
   SharedGroup* shared_ = nullptr;
   Native* native_ = nullptr;
+  std::uint64_t segments_moved_ = 0;
 };
 
 /// Some ranks of a transport as a transport of their own: its messages go through the parent on a channel of their own.

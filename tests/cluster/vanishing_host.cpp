@@ -4,8 +4,10 @@
 //   vanishing_host link|processes|both FOLDER
 
 #include <chorus/chorus.hpp>
+#include <chorus/interop/mpi.hpp>
 
 #include <fmt/format.h>
+#include <mpi.h>
 #include <unistd.h>
 
 #include <array>
@@ -41,6 +43,14 @@ void poll(const Communicator& comm) {
   while (!request.test()) std::this_thread::sleep_for(1ms);
 }
 
+/// All ranks of the job, on a communicator of MPI that gives what goes wrong back.
+MPI_Comm comm_of_mpi() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
 /// An allreduce by `algorithm`, which the chooser chooses where it is empty.
 Case allreduce_by(std::string_view name, std::string algorithm) {
   return {name, [algorithm = std::move(algorithm)](const Communicator& comm) {
@@ -66,6 +76,7 @@ std::vector<Case> cases() {
          std::vector<double> out(in.size());
          chorus::alltoall(comm, in, out);
        }},
+      {"made", [comm = comm_of_mpi()](const Communicator& /*comm*/) { chorus::barrier(chorus::from_mpi(comm)); }},
   };
 }
 

@@ -129,6 +129,31 @@ TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
   EXPECT_NE(text.find(what), std::string::npos) << text;
 }
 
+// Inside MPI, which makes the communicator, nobody would look at the clock.
+TEST(DeadlineOfFromMpi, IsKeptWhereARankDoesNotCallIt) {
+  const MPI_Comm comm = lasting_comm();
+  const auto wait_in_vain = [comm] {
+    const ScopedVariable timeout("CHORUS_TIMEOUT", "0.8");
+    const ScopedVariable warning("CHORUS_STALL_WARNING", "0.1");
+    testing::internal::CaptureStderr();
+    const Outcome outcome = outcome_of([&] { static_cast<void>(from_mpi(comm)); });
+    const std::string warned = testing::internal::GetCapturedStderr();
+    expect_error(outcome, ErrorCode::timeout,
+                 {fmt::format("from_mpi on rank {}: it has waited 0.8 s, its limit (CHORUS_TIMEOUT)", job_rank()),
+                  "has not come to this call", "make it again"});
+    EXPECT_LT(outcome.took.count(), soon_s);
+    EXPECT_NE(warned.find(fmt::format("chorus: rank {} has waited 0.", job_rank())), std::string::npos) << warned;
+    EXPECT_NE(warned.find(" s in from_mpi: any other rank may be the one"), std::string::npos) << warned;
+  };
+  const bool missing = job_rank() == missing_rank();
+  if (!missing) wait_in_vain();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (missing) wait_in_vain();  // for the others, which have given it up
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Communicator made = from_mpi(comm);  // all go on with what they have begun
+  EXPECT_EQ(allreduce(made, 1, ReduceOp::sum), job_size());
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Deadline, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
                          WaitingSomewhere::name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job that ends by an error, or well after one.
-//   ending uncaught|out_of_scope|own_handler|late|first_refused|without_a_call
+//   ending uncaught|out_of_scope|own_handler|late|first_refused|without_a_call|without_a_world
 
 #include <chorus/chorus.hpp>
 
@@ -48,6 +48,23 @@ int end_before(const chorus::Communicator& comm, bool refused) {
   return 0;
 }
 
+/// Rank 1 does not come to the world, and rank 0 gives it up.
+int wait_for_the_world() {
+  setenv("CHORUS_TIMEOUT", "0.3", 1);
+  const chorus::Environment environment;
+  if (chorus::Environment::world_rank() == 1) {
+    std::this_thread::sleep_for(2s);
+    std::_Exit(1);
+  }
+  try {
+    static_cast<void>(chorus::Communicator::world());
+  } catch (const chorus::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::this_thread::sleep_for(100ms);  // launchers lose what comes at the last moment
+  }
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -68,6 +85,7 @@ int main(int argc, char** argv) {
     const chorus::Environment environment;
     return end_before(chorus::Communicator::world(), how == "first_refused");
   }
+  if (how == "without_a_world") return wait_for_the_world();
   try {
     const chorus::Environment environment;
     (how == "late" ? come_late : disagree)(chorus::Communicator::world());

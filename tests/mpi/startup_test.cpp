@@ -134,6 +134,21 @@ TEST(Startup, OfTheEnvironment) {
   EXPECT_NE(finalized, 0);
 }
 
+/// Rank 1 comes to the world when rank 0 has given it up, which then goes on with what it has begun.
+TEST(Startup, OfAWorldToWhichARankComesLate) {
+  const Environment environment;
+  char told = 0;
+  if (job_rank() == 0) {
+    const ScopedVariable timeout("CHORUS_TIMEOUT", "0.5");
+    expect_error(outcome_of([] { static_cast<void>(Communicator::world()); }), ErrorCode::timeout,
+                 {"Communicator::world on rank 0: it has waited 0.5 s", "CHORUS_TIMEOUT"});
+    MPI_Send(&told, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(&told, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  expect_that_it_works(Communicator::world());
+}
+
 TEST(Startup, OfTheEnvironmentForManyThreads) {
   const Environment environment(ThreadLevel::multiple);
   const Communicator comm = Communicator::world();

@@ -68,7 +68,7 @@ TEST(Engine, CancelsAQueueWhole) {
   EXPECT_TRUE(one.finished());
   EXPECT_TRUE(two.finished());
   EXPECT_TRUE(engine.idle());
-  EXPECT_TRUE(queue.empty());
+  EXPECT_TRUE(queue.operations.empty());
   EXPECT_THROW(one.operation().result(), Error);
   EXPECT_THROW(two.operation().result(), Error);
 }
