@@ -4,32 +4,45 @@
 #include "base/machine.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace chorus {
 namespace {
 
-/// Where ranks wait for a core before they can answer.
-LinkModel crowded_model() noexcept {
+/// Where ranks wait for a core before they can answer. While a rank has one it passes on data at some pace; what all do
+/// takes as many times as long as ranks share a core, and what one rank of each node does as many times as nodes do.
+LinkModel crowded_model(const Pace& pace) noexcept {
+  const bool known = pace.measured(true);
+  const double ranks_of_core = known ? pace.ranks_of_core : 2;
+  const double nodes_of_core = known ? pace.nodes_of_core : 1;
+  constexpr double on_a_core = 16000;
+  constexpr double of_all = 1.25;  // as many times as long it takes to read from others that read, too
   LinkModel links;
-  links.shared = {.latency_us = 0.1, .megabytes_per_second = 12000};
-  links.shared_alone_megabytes_per_second = 12000;
-  links.shared_peer_us = 1.8;
-  links.read = {.latency_us = 0.7, .megabytes_per_second = 8000};
-  links.long_read_megabytes_per_second = 8000;
-  links.readers_at_once = 3;
-  links.readers_of_a_core = 1.5;
+  links.shared = {.latency_us = 0.1, .megabytes_per_second = on_a_core / ranks_of_core};
+  links.shared_alone_megabytes_per_second = on_a_core / nodes_of_core;
+  links.shared_peer_us = known ? pace.round_us : 1.8;
+  const bool reads = known && pace.system > 0 && pace.system_long > 0;
+  links.read = {.latency_us = reads ? pace.system_us : 0.7,
+                .megabytes_per_second = (reads ? pace.system : 8000) / nodes_of_core};
+  links.long_read_megabytes_per_second = (reads ? pace.system_long : 8000) / nodes_of_core;
+  links.readers_at_once = std::numeric_limits<double>::infinity();  // they take turns at the cores
+  links.readers_of_a_core = of_all * ranks_of_core / nodes_of_core;
+  links.reduce_megabytes_per_second = 40000 / ranks_of_core;
   links.node = {.latency_us = 15, .megabytes_per_second = 400};
   links.network.latency_us = 20;
   return links;
 }
 
-/// Where so many nodes share the cores of a machine, which does only one of their works at a time.
-void share_cores(LinkModel& links, int nodes) noexcept {
-  for (double* const pace :
-       {&links.shared.megabytes_per_second, &links.shared_alone_megabytes_per_second, &links.read.megabytes_per_second,
-        &links.long_read_megabytes_per_second, &links.reduce_megabytes_per_second}) {
-    *pace /= nodes;
+LinkModel model_of_ranks_apart(const Pace& pace) noexcept {
+  LinkModel links;
+  if (!pace.known()) return links;
+  links.shared.megabytes_per_second = pace.best();
+  links.shared_alone_megabytes_per_second = std::max(pace.best(), pace.alone);
+  if (pace.system > 0 && pace.system_long > 0) {
+    links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system};
+    links.long_read_megabytes_per_second = pace.system_long;
   }
+  return links;
 }
 
 /// Of each message, if they are alike.
@@ -44,19 +57,7 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
 
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between,
                         const DevicePace& devices) noexcept {
-  LinkModel links = crowded ? crowded_model() : LinkModel();
-  if (pace.measured(crowded)) {
-    if (pace.known()) {
-      links.shared.megabytes_per_second = pace.best();
-      links.shared_alone_megabytes_per_second = std::max(pace.best(), pace.alone);
-    }
-    if (crowded) links.shared_peer_us = pace.round_us;
-    if (pace.system > 0 && pace.system_long > 0) {
-      links.read = {.latency_us = pace.system_us, .megabytes_per_second = pace.system};
-      links.long_read_megabytes_per_second = pace.system_long;
-    }
-  }
-  if (crowded) share_cores(links, pace.nodes_of_machine);
+  LinkModel links = crowded ? crowded_model(pace) : model_of_ranks_apart(pace);
   if (between.known()) {
     links.network = {between.latency_us, between.megabytes_per_second};
     links.network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};
@@ -76,7 +77,7 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   };
   // What a rank keeps of its own passes through its caches, too.
   const double handled = traffic.read.bytes + traffic.shared.bytes + traffic.alone;
-  const bool long_blocks = traffic.read.messages > 0 && handled > static_cast<double>(machine::long_block);
+  const bool long_blocks = traffic.read.messages > 0 && handled >= static_cast<double>(machine::long_block);
   const double alone = long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second;
   const Link reading = {read.latency_us, alone / (traffic.one_reads ? 1 : readers_of_a_core)};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;

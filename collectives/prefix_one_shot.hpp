@@ -10,8 +10,12 @@ namespace chorus::prefix_one_shot {
 // Every rank shows its data, and each reduces those before it in the order of the ranks: `line` and `slot`.
 
 inline Traffic traffic(const Problem& problem) {
-  const double before = (problem.ranks - 1) * static_cast<double>(problem.call.bytes());
-  return {.shared = {.messages = 1, .bytes = before, .reduced = joins(problem) ? before : 0}, .messages = {}};
+  const double bytes = static_cast<double>(problem.call.bytes());
+  const double before = (problem.ranks - 1) * bytes;
+  const double by_each = before / 2 + before / problem.ranks;  // read and written, in the mean
+  return {.shared = {.messages = 1, .bytes = by_each, .reduced = joins(problem) ? before : 0},
+          .alone = before - by_each,  // by the last rank
+          .messages = {}};
 }
 
 template <class Place>

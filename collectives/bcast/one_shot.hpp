@@ -10,8 +10,10 @@ namespace chorus::bcast_one_shot {
 
 inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
-  return {
-      .shared = {.messages = 1, .bytes = 2 * bytes, .reduced = 0}, .messages = {}, .far = far_from_one(problem, bytes)};
+  return {.shared = {.messages = 1, .bytes = bytes},
+          .alone = bytes,  // the root's
+          .messages = {},
+          .far = far_from_one(problem, bytes)};
 }
 
 template <class Place>

@@ -25,7 +25,8 @@ Traffic traffic(const Problem& problem) {
   const double others = problem.ranks - 1;
   const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = segment + bytes}, .alone = bytes * others, .messages = {}};
+  const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
+  return {.shared = {.messages = rounds, .bytes = segment}, .alone = bytes * others + kept, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

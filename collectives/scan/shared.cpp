@@ -56,10 +56,14 @@ Traffic traffic(const Problem& problem) {
       std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
   const double between = std::max(0, problem.ranks - 2);  // ranks that read and write
   const double passes = std::min(problem.ranks - 1, 2);
+  const double by_each = 2 * bytes * (problem.ranks - 1) / problem.ranks;  // read and written, in the mean
   return {.shared = {.messages = rounds + between,
-                     .bytes = passes * (bytes + between * segment),
+                     .bytes = by_each,
                      .reduced = joins(problem) ? bytes + between * segment : 0},
-          .messages = {}};
+          .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
+          .messages = {},
+          // Each waits for the one before it, which on a core of several comes after half of them in the mean.
+          .arrivals = (rounds + between) * problem.largest_node / 2};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -149,7 +149,7 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.native = native();
   if (native_) native_->know_hosts(has_uneven_hosts(records_));
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records_));
-  shared.pace.nodes_of_machine = nodes_of_machine();
+  note_crowd(shared.pace);
   const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
   limit_ = spans_nodes ? settings.timeout : 0ns;
   transport_.watch(limit_);
@@ -178,32 +178,46 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
 }
 
 /// Counted over the ranks of one machine; its launcher may know of more than are in this communicator.
-WaitPolicy MpiPeers::policy_of(std::uint64_t kernel) const {
+MpiPeers::Crowd MpiPeers::crowd_of(std::uint64_t kernel) const {
   std::vector<Binding> bindings;
+  std::set<int> nodes;
   int launched = 0;
-  for (const PeerRecord& record : records_) {
+  for (std::size_t rank = 0; rank < records_.size(); ++rank) {
+    const PeerRecord& record = records_[rank];
     if (record.kernel != kernel) continue;
     bindings.push_back(record.binding);
+    nodes.insert(memory_.nodes[rank]);
     launched = std::max(launched, record.launched_here);
   }
-  const int cores = cores_available(bindings);
   const auto known = static_cast<int>(bindings.size());
   const bool all_of_machine = std::ranges::none_of(bindings, &Binding::bound);
-  return WaitPolicy::of(all_of_machine ? std::max(known, launched) : known, cores);
+  return {.ranks = all_of_machine ? std::max(known, launched) : known,
+          .nodes = static_cast<int>(nodes.size()),
+          .cores = cores_available(bindings)};
 }
 
-int MpiPeers::nodes_of_machine() const {
-  std::map<std::uint64_t, std::set<int>> nodes;
-  for (std::size_t rank = 0; rank < records_.size(); ++rank) nodes[records_[rank].kernel].insert(memory_.nodes[rank]);
-  std::size_t most = 1;
-  for (const auto& [kernel, of_kernel] : nodes) most = std::max(most, of_kernel.size());
-  return static_cast<int>(most);
+WaitPolicy MpiPeers::policy_of(std::uint64_t kernel) const {
+  const Crowd crowd = crowd_of(kernel);
+  return WaitPolicy::of(crowd.ranks, crowd.cores);
+}
+
+std::set<std::uint64_t> MpiPeers::kernels() const {
+  std::set<std::uint64_t> kernels;
+  for (const PeerRecord& record : records_) kernels.insert(record.kernel);
+  return kernels;
+}
+
+void MpiPeers::note_crowd(Pace& pace) const {
+  for (const std::uint64_t kernel : kernels()) {
+    const Crowd crowd = crowd_of(kernel);
+    const auto cores = static_cast<float>(crowd.cores);
+    pace.ranks_of_core = std::max(pace.ranks_of_core, static_cast<float>(crowd.ranks) / cores);
+    pace.nodes_of_core = std::max(pace.nodes_of_core, static_cast<float>(crowd.nodes) / cores);
+  }
 }
 
 bool MpiPeers::is_crowded() const {
-  std::set<std::uint64_t> kernels;
-  for (const PeerRecord& record : records_) kernels.insert(record.kernel);
-  return std::ranges::any_of(kernels, [&](std::uint64_t kernel) { return policy_of(kernel).oversubscribed(); });
+  return std::ranges::any_of(kernels(), [&](std::uint64_t kernel) { return policy_of(kernel).oversubscribed(); });
 }
 
 std::unique_ptr<SharedGroup> MpiPeers::make_group(const Settings& settings, Waiter& waiter) const {

@@ -11,7 +11,9 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,10 +53,19 @@ class MpiPeers : public detail::Peers {
   [[nodiscard]] std::vector<int> elsewhere() const;
   /// What is known of its process.
   [[nodiscard]] std::optional<KnownProcess> process_of(int rank) const;
+  /// What is on one machine.
+  struct Crowd {
+    int ranks = 0;
+    int nodes = 0;
+    int cores = 1;
+  };
+  [[nodiscard]] Crowd crowd_of(std::uint64_t kernel) const;
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
+  [[nodiscard]] std::set<std::uint64_t> kernels() const;
   [[nodiscard]] bool is_crowded() const;
   /// How many of the nodes are on one machine, where most are.
-  [[nodiscard]] int nodes_of_machine() const;
+  /// Notes how many ranks and nodes share a core of the fullest machine.
+  void note_crowd(Pace& pace) const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;
 
   MpiTransport& transport_;

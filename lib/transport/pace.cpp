@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -130,16 +131,19 @@ Task<> measure_system(SharedGroup& memory, int repetitions, Pace& pace) {
   pace.system_long = static_cast<double>(machine::beyond_caches) / (long_us - empty_us);
 }
 
-/// The shortest time of a round in which all ranks wait for all.
+/// The median time of a round in which all ranks wait for all: who shares a core with whom makes some much shorter than
+/// most.
 Task<double> us_of_round(SharedGroup& memory) {
-  double shortest = std::numeric_limits<double>::infinity();
+  std::array<double, renewing_repetitions> times{};
   for (int repetition = -1; repetition < renewing_repetitions; ++repetition) {
     const auto began = Clock::now();
     for (int number = 0; number < rounds_at_once; ++number) co_await shown(memory, number);
     const std::chrono::duration<double, std::micro> took = Clock::now() - began;
-    if (repetition >= 0) shortest = std::min(shortest, took.count() / rounds_at_once);
+    if (repetition >= 0) times[static_cast<std::size_t>(repetition)] = took.count() / rounds_at_once;
   }
-  co_return shortest;
+  const auto median = times.begin() + times.size() / 2;
+  std::ranges::nth_element(times, median);
+  co_return *median;
 }
 
 /// True where no two ranks are on one core at the moment: what they measured is the pace between cores.

@@ -19,12 +19,14 @@ class Transport;
 struct Pace {
   double cached = 0;
   double streamed = 0;
-  double alone = 0;          ///< of one rank that reads while no other does; 0 also of two ranks, or one
-  double system = 0;         ///< read by the system from another rank's own memory; 0 also where it forbids that
-  double system_long = 0;    ///< the same of blocks that a core's own caches do not hold
-  double system_us = 0;      ///< what each such reading takes besides, in microseconds
-  double round_us = 0;       ///< for each rank, of a round of all; only where a machine has more ranks than cores
-  int nodes_of_machine = 1;  ///< groups of ranks that share memory, containers say, on the fullest machine
+  double alone = 0;        ///< of one rank that reads while no other does; 0 also of two ranks, or one
+  double system = 0;       ///< read by the system from another rank's own memory; 0 also where it forbids that
+  double system_long = 0;  ///< the same of blocks that a core's own caches do not hold
+  double system_us = 0;    ///< what each such reading takes besides, in microseconds
+  double round_us = 0;     ///< for each rank, of a round of all; only where a machine has more ranks than cores
+  // Where a machine has more ranks than cores, of the fullest:
+  float ranks_of_core = 1;  ///< ranks over cores
+  float nodes_of_core = 1;  ///< groups of ranks that share memory, containers say, over cores; 1 also of fewer
 
   [[nodiscard]] bool known() const noexcept { return cached > 0; }
   /// Whether it says what can be known where a machine has more ranks than cores, or else of ranks on cores of their

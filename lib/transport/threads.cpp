@@ -135,6 +135,7 @@ class ThreadPeers final : public detail::Peers {
     shared.nodes = world_->nodes;
     shared.memory = world_->shared_group(rank_, waiter, bindings_of(records, shared.nodes));
     shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records));
+    shared.pace.ranks_of_core = std::max(1.0F, static_cast<float>(transport.size()) / static_cast<float>(cores));
     shared.notes = {
         fmt::format("the {} ranks are threads of one process, which may use {} cores", transport.size(), cores)};
     if (shared.crowded) shared.notes.emplace_back("more ranks than cores: waiting ranks yield at once");

@@ -155,18 +155,20 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   Traffic of_all = of_one;
   of_all.one_reads = false;
   EXPECT_EQ(crowded.microseconds(of_one, two), 3);
-  EXPECT_EQ(crowded.microseconds(of_all, two), 4);  // each has a core for two thirds of the time
+  EXPECT_EQ(crowded.microseconds(of_all, two), 3.5) << "they disturb each other by a quarter";
   EXPECT_EQ(LinkModel::of(pace).shared_peer_us, LinkModel().shared_peer_us);  // it holds for crowded ranks alone
 }
 
-TEST(MeasuredPace, IsDividedAmongTheNodesThatShareCores) {
-  const Pace pace{.system = 30, .system_long = 15, .round_us = 0.7, .nodes_of_machine = 4};
+TEST(MeasuredPace, IsDividedAmongThoseThatShareACore) {
+  const Pace pace{.system = 30, .system_long = 15, .round_us = 0.7, .ranks_of_core = 4, .nodes_of_core = 2};
   const LinkModel shares = LinkModel::of(pace, true);
-  const LinkModel alone = LinkModel::of({.system = 30, .system_long = 15, .round_us = 0.7}, true);
-  EXPECT_EQ(shares.shared.megabytes_per_second, alone.shared.megabytes_per_second / 4);
-  EXPECT_EQ(shares.read.megabytes_per_second, alone.read.megabytes_per_second / 4);
-  EXPECT_EQ(shares.long_read_megabytes_per_second, alone.long_read_megabytes_per_second / 4);
-  EXPECT_EQ(shares.reduce_megabytes_per_second, alone.reduce_megabytes_per_second / 4);
+  const LinkModel has_cores = LinkModel::of({.system = 30, .system_long = 15, .round_us = 0.7}, true);
+  EXPECT_EQ(shares.shared.megabytes_per_second, has_cores.shared.megabytes_per_second / 4) << "all ranks";
+  EXPECT_EQ(shares.reduce_megabytes_per_second, has_cores.reduce_megabytes_per_second / 4);
+  EXPECT_EQ(shares.shared_alone_megabytes_per_second, has_cores.shared_alone_megabytes_per_second / 2) << "one a node";
+  EXPECT_EQ(shares.read.megabytes_per_second, has_cores.read.megabytes_per_second / 2);
+  EXPECT_EQ(shares.long_read_megabytes_per_second, has_cores.long_read_megabytes_per_second / 2);
+  EXPECT_EQ(shares.readers_of_a_core, has_cores.readers_of_a_core * 2) << "all of a node beside that";
   EXPECT_EQ(LinkModel::of(pace, false).shared, LinkModel().shared) << "each has cores of its own";
 }
 
