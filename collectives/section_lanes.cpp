@@ -8,23 +8,14 @@
 #include "task/when_all.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 namespace chorus {
 namespace {
 
-using Length = std::uint64_t;
+using Length = SectionLength;
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
-/// The longest section that is collected: it is copied five times more, and saves a message.
-std::size_t longest_collected(const LinkModel& links, int ranks) {
-  constexpr double copies = 5;
-  const double saved_us = links.further_message * links.network.latency_us;
-  const double longest = saved_us * links.shared.megabytes_per_second / copies;
-  return static_cast<std::size_t>(std::min(longest, static_cast<double>(machine::collected_at_most) / ranks));
-}
 
 /// Places the sections one behind the other; returns the end of the last.
 template <class BytesOf>
@@ -44,7 +35,7 @@ class PassageByLanes {
         arguments_(arguments),
         nodes_(transport, arguments),
         given_(transport, arguments),
-        longest_(longest_collected(links_of(nodes_.whole()), transport.size())),
+        longest_(longest_collected(nodes_.whole())),
         of_nodes_(transport, nodes_.sizes().size()),
         to_mates_(transport, index(mates())),
         from_mates_(transport, index(mates())),
@@ -167,11 +158,9 @@ class PassageByLanes {
   }
   /// Messages of what goes to_ranks_ and comes from_ranks_.
   Task<> between(const std::byte* in, std::byte* out) {
-    Arguments arguments{.call = arguments_.call, .in = in, .out = out};
-    arguments.call.collective = Collective::alltoallv;
-    arguments.in_sections = to_ranks_;
-    arguments.out_sections = from_ranks_;
-    return pass_what_is_there(transport_, arguments);
+    return pass_what_is_there(
+        transport_,
+        {.call = arguments_.call, .in = in, .out = out, .in_sections = to_ranks_, .out_sections = from_ranks_});
   }
 
   /// A message has the lengths of all sections, and behind them those that were collected.
@@ -261,6 +250,14 @@ class PassageByLanes {
 
 }  // namespace
 
+std::size_t longest_collected(const Problem& problem) {
+  constexpr double copies = 5;
+  const LinkModel& links = links_of(problem);
+  const double saved_us = links.further_message * links.network.latency_us;
+  const double longest = saved_us * links.shared.megabytes_per_second / copies;
+  return static_cast<std::size_t>(std::min(longest, static_cast<double>(machine::collected_at_most) / problem.ranks));
+}
+
 Task<> pass_by_lanes(Transport& transport, Arguments arguments) {
   PassageByLanes passage(transport, arguments);
   co_await passage.run();
@@ -269,14 +266,15 @@ Task<> pass_by_lanes(Transport& transport, Arguments arguments) {
 Traffic lane_traffic(const Problem& problem) {
   const Phase inside{.where = Phase::Where::inside, .collective = Collective::alltoallv, .count = 0, .times = 3};
   Traffic traffic = traffic_of(problem, {inside});
-  const bool gathers = problem.call.collective == Collective::gatherv;
+  const bool of_root =
+      problem.call.collective == Collective::gatherv || problem.call.collective == Collective::scatterv;
   const int of_each_node = (problem.largest_node + problem.smallest_node - 1) / problem.smallest_node;
-  const int messages = (problem.nodes - 1) * (gathers ? 1 : of_each_node);
+  const int messages = (problem.nodes - 1) * (of_root ? 1 : of_each_node);
   traffic.messages.messages = messages;
   traffic.messages.bytes = static_cast<double>(problem.call.bytes()) +
                            static_cast<double>(index(messages) * index(problem.largest_node) * sizeof(Length));
   traffic.together.messages = together_in_rows(messages, messages);
-  traffic.lanes = gathers ? 1 : 0;
+  traffic.lanes = of_root ? 1 : 0;
   return traffic;
 }
 

@@ -4,6 +4,8 @@
 #include "algorithm.hpp"
 #include "phases.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace chorus {
@@ -24,17 +26,28 @@ namespace chorus {
 
 /// Of alltoallv, alltoallw and gatherv.
 Task<> pass_by_lanes(Transport& transport, Arguments arguments);
+/// Of scatterv, the other way round: the root sends one message to the first rank of each other node, which passes it
+/// on. Only the root and a rank know how long its section is: the first rank is told before what the others expect.
+Task<> scatter_by_lanes(Transport& transport, Arguments arguments);
 [[nodiscard]] Traffic lane_traffic(const Problem& problem);
 
 /// The row of an algorithm that passes them so.
-[[nodiscard]] constexpr Algorithm by_lanes(std::string_view summary) {
+[[nodiscard]] constexpr Algorithm by_lanes(std::string_view summary,
+                                           Task<> (*run)(Transport&, Arguments) = pass_by_lanes) {
   return {.name = "lanes",
           .summary = summary,
           .source = "Traeff and Hunold, CLUSTER 2020 (full-lane collectives)",
           .applies = has_nodes,
           .traffic = lane_traffic,
-          .run = pass_by_lanes,
+          .run = run,
           .arrives = true};
 }
+
+// What both are made of.
+
+using SectionLength = std::uint64_t;  ///< in messages
+
+/// The longest section that is collected: it is copied five times more, and saves a message.
+[[nodiscard]] std::size_t longest_collected(const Problem& problem);
 
 }  // namespace chorus

@@ -137,6 +137,7 @@ Task<> pass_in_rows(Transport& transport, Arguments arguments) {
 }
 
 Task<> pass_what_is_there(Transport& transport, Arguments arguments) {
+  arguments.call.collective = Collective::alltoallv;  // whoever has a root
   co_await pass_rows(transport, arguments, input_of(arguments), Empty::left_out);
 }
 

@@ -76,7 +76,8 @@ struct Step {
 [[nodiscard]] Exchange pass_in_step(Transport& transport, const Arguments& arguments, const Input& in, const Step& step,
                                     Where where = Where::here());
 
-/// As pass_in_rows (sections.hpp), but for messages of nothing: of sections whose lengths were compared before.
+/// As pass_in_rows (sections.hpp), between any ranks but for messages of nothing: of sections whose lengths were
+/// compared before.
 Task<> pass_what_is_there(Transport& transport, Arguments arguments);
 /// Of so many messages that a rank sends in rows, those that are under way beside another one.
 [[nodiscard]] double together_in_rows(double messages, int partners);
