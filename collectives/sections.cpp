@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sections.hpp"
 
+#include "base/names.hpp"
 #include "link_model.hpp"
 #include "one_round.hpp"
 #include "section_messages.hpp"
@@ -265,8 +266,11 @@ Traffic memory_traffic(const Problem& problem) {
 }
 
 Traffic message_traffic(const Problem& problem) {
-  const double bytes = passed_bytes(problem);
-  return {.shared = {}, .messages = {.messages = problem.ranks - 1.0, .bytes = bytes, .reduced = 0}};
+  const double messages = problem.ranks - 1.0;
+  const bool of_root = has_root(problem.call.collective);  // whom all send to, or who waits for none of them
+  return {.shared = {},
+          .messages = {.messages = messages, .bytes = passed_bytes(problem), .reduced = 0},
+          .together = {.messages = of_root ? std::max(0.0, messages - 1) : 0}};
 }
 
 }  // namespace chorus
