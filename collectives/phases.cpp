@@ -112,7 +112,7 @@ Traffic traffic_of(const Problem& whole, std::span<const Phase> phases, double o
     if (inside) {
       const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.ranks;
       add(all.shared, traffic.shared, phase.times);
-      add(all.read, traffic.read, phase.times);
+      add(all.read, traffic.read, traffic.one_reads ? phase.times / links_of(whole).readers_of_a_core : phase.times);
       all.alone += phase.times * traffic.alone;
       all.far += phase.times * traffic.far;
       add(all.inside, traffic.messages, phase.times);
@@ -185,7 +185,7 @@ Transport& Nodes::ranks_of(Phase::Where where) {
   return where == Phase::Where::inside ? *transport_.node() : *transport_.lane();
 }
 
-Task<> Nodes::run(const Phase& phase, Arguments arguments) {
+Task<> Nodes::run(Phase phase, Arguments arguments) {
   Transport& where = ranks_of(phase.where);
   Problem problem = problem_of(phase, whole_, where.size());
   problem.single_copy = problem.shared && where.shared()->reads();

@@ -104,7 +104,7 @@ class Nodes {
   /// phase between the nodes, by those that speak, or have a lane. The phase's root is the rank that speaks, or the
   /// root's node. The result of a reduce_scatter may stand in the place of this rank's own block in `in`.
   /// In their first phase inside it the ranks of a node meet, as Algorithm::arrives asks for: each has one.
-  [[nodiscard]] Task<> run(const Phase& phase, Arguments arguments);
+  [[nodiscard]] Task<> run(Phase phase, Arguments arguments);
 
  private:
   [[nodiscard]] Transport& ranks_of(Phase::Where where);

@@ -2,13 +2,20 @@
 #include "section_lanes.hpp"
 
 #include "base/machine.hpp"
+#include "base/names.hpp"
+#include "base/settings.hpp"
 #include "link_model.hpp"
 #include "section_list.hpp"
 #include "section_messages.hpp"
 #include "task/when_all.hpp"
 
+#include <chorus/error.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -60,7 +67,8 @@ class PassageByLanes {
     const Scratch outgoing = scratch(lay_out_outgoing());
     const Scratch incoming = scratch(lay_out_incoming());
     write_messages(outgoing.data(), sections.data());
-    Task<> both[] = {pass_inside(), between(outgoing.data(), incoming.data())};
+    Task<> both[] = {pass_inside(),
+                     pass_collected(transport_, arguments_.call, between(outgoing.data(), incoming.data()))};
     when_all side_by_side(both);
     co_await side_by_side;
     read_messages(incoming.data());
@@ -250,6 +258,20 @@ class PassageByLanes {
 
 }  // namespace
 
+Task<> pass_collected(Transport& transport, Call call, Task<> messages) {
+  try {
+    co_await std::move(messages);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::mismatch) throw;
+    throw Error(ErrorCode::mismatch,
+                fmt::format("rank {} or a rank of its node expects other lengths than some rank gives: {} (it has the "
+                            "blocks of several ranks); the counts of {} must agree, and {}={} says of which ranks they "
+                            "do not",
+                            transport.rank(), error.message(), name(call.collective), variable_of(call.collective),
+                            has_root(call.collective) ? "linear" : "pairwise"));
+  }
+}
+
 std::size_t longest_collected(const Problem& problem) {
   constexpr double copies = 5;
   const LinkModel& links = links_of(problem);
@@ -264,8 +286,12 @@ Task<> pass_by_lanes(Transport& transport, Arguments arguments) {
 }
 
 Traffic lane_traffic(const Problem& problem) {
-  const Phase inside{.where = Phase::Where::inside, .collective = Collective::alltoallv, .count = 0, .times = 3};
-  Traffic traffic = traffic_of(problem, {inside});
+  const auto inside = [](Collective collective, int times) {
+    return Phase{.where = Phase::Where::inside, .collective = collective, .count = 0, .times = times};
+  };
+  Traffic traffic = problem.call.collective == Collective::scatterv
+                        ? traffic_of(problem, {inside(Collective::gatherv, 1), inside(Collective::scatterv, 1)})
+                        : traffic_of(problem, {inside(Collective::alltoallv, 3)});
   const bool of_root =
       problem.call.collective == Collective::gatherv || problem.call.collective == Collective::scatterv;
   const int of_each_node = (problem.largest_node + problem.smallest_node - 1) / problem.smallest_node;

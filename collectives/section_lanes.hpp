@@ -47,6 +47,10 @@ Task<> scatter_by_lanes(Transport& transport, Arguments arguments);
 
 using SectionLength = std::uint64_t;  ///< in messages
 
+/// Awaits messages that have sections of several ranks, so that a length that is not expected says little of who gives
+/// it: Error{mismatch} says how to hear more.
+[[nodiscard]] Task<> pass_collected(Transport& transport, Call call, Task<> messages);
+
 /// The longest section that is collected: it is copied five times more, and saves a message.
 [[nodiscard]] std::size_t longest_collected(const Problem& problem);
 

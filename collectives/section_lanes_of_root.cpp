@@ -31,7 +31,7 @@ class Scattering {
     const Scratch outgoing = transport_.scratch(lay_out_outgoing());
     const Scratch incoming = transport_.scratch(lay_out_incoming(lengths.data()));
     if (is_root()) write_messages(outgoing.data());
-    co_await between(outgoing.data(), incoming.data());
+    co_await pass_collected(transport_, arguments_.call, between(outgoing.data(), incoming.data()));
     if (nodes_.speaks() && !has_root()) check_lengths(lengths.data(), incoming.data());
     co_await scatter_inside(lengths.data(), incoming.data());
     for (int rank = 0; rank < transport_.size(); ++rank) {

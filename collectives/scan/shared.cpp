@@ -62,7 +62,7 @@ Traffic traffic(const Problem& problem) {
                      .reduced = joins(problem) ? bytes + between * segment : 0},
           .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
           .messages = {},
-          // Each waits for the one before it, which on a core of several comes after half of them in the mean.
+          // Each waits for the one before it alone, and where ranks share a core for half of them in the mean.
           .arrivals = (rounds + between) * problem.largest_node / 2};
 }
 

@@ -63,7 +63,6 @@ class MpiPeers : public detail::Peers {
   [[nodiscard]] WaitPolicy policy_of(std::uint64_t kernel) const;
   [[nodiscard]] std::set<std::uint64_t> kernels() const;
   [[nodiscard]] bool is_crowded() const;
-  /// How many of the nodes are on one machine, where most are.
   /// Notes how many ranks and nodes share a core of the fullest machine.
   void note_crowd(Pace& pace) const;
   [[nodiscard]] std::unique_ptr<SharedGroup> make_group(const Settings& settings, Waiter& waiter) const;

@@ -203,7 +203,7 @@ void measure_reductions(const Communicator& world, LinkModel& links) {
 LinkModel measure_links(const Communicator& world, bench::Console& console) {
   barrier(world);  // sets the communicator up
   const bool crowded = world.state().crowded();
-  LinkModel links = LinkModel::of(crowded ? world.state().pace() : Pace(), crowded);
+  LinkModel links = LinkModel::of(Pace(), crowded);  // of crowded ranks each communicator measures its own
   if (!crowded) {
     console.show("shared memory");
     measure_rounds(world, links);
