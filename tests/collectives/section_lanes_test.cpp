@@ -94,7 +94,7 @@ class LengthsThatDisagree : public testing::TestWithParam<Collective> {
   [[nodiscard]] bool scatters() const { return GetParam() == Collective::scatterv; }
   /// What the root's node and rank `other` of the other one give each other.
   std::size_t& between(std::size_t other) { return scatters() ? given[0][other] : given[other][0]; }
-  /// What the ranks are told.
+  /// What the ranks that find it are told.
   [[nodiscard]] std::string told() const {
     SimulatedWorld world({.ranks = 4, .nodes = {0, 0, 1, 1}, .slot_bytes = slot_bytes});
     std::string all;
@@ -102,8 +102,7 @@ class LengthsThatDisagree : public testing::TestWithParam<Collective> {
       try {
         co_await exchange(transport, GetParam(), given, expected);
       } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::mismatch);
-        all += error.message() + '\n';
+        if (error.code() == ErrorCode::mismatch) all += error.message() + '\n';  // the others are not waited for
       }
     }));
     return all;
