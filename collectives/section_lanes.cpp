@@ -22,8 +22,6 @@ namespace {
 
 using Length = SectionLength;
 
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
 /// Places the sections one behind the other; returns the end of the last.
 template <class BytesOf>
 std::size_t lay_out(SectionList& sections, BytesOf bytes_of) {
@@ -34,20 +32,12 @@ std::size_t lay_out(SectionList& sections, BytesOf bytes_of) {
   return end;
 }
 
-/// One call on one rank. Its mates are the ranks of its node.
-class PassageByLanes {
+class PassageByLanes : SectionsBetweenNodes {
  public:
   PassageByLanes(Transport& transport, const Arguments& arguments)
-      : transport_(transport),
-        arguments_(arguments),
-        nodes_(transport, arguments),
+      : SectionsBetweenNodes(transport, arguments, no_rank),
         given_(transport, arguments),
-        longest_(longest_collected(nodes_.whole())),
-        of_nodes_(transport, nodes_.sizes().size()),
-        to_mates_(transport, index(mates())),
-        from_mates_(transport, index(mates())),
-        to_ranks_(transport, index(transport.size())),
-        from_ranks_(transport, index(transport.size())) {
+        of_nodes_(transport, nodes_.sizes().size()) {
     lay_out(of_nodes_, [&](int node) { return index(nodes_.sizes()[index(node)]); });
     receivers_ = receivers(place());
   }
@@ -72,12 +62,11 @@ class PassageByLanes {
     when_all side_by_side(both);
     co_await side_by_side;
     read_messages(incoming.data());
-    co_await pass_long();
+    co_await pass_long(given_.input());
   }
 
  private:
   [[nodiscard]] Scratch scratch(std::size_t bytes) const { return transport_.scratch(bytes); }
-  [[nodiscard]] int mates() const { return transport_.node()->size(); }
   [[nodiscard]] int place() const { return nodes_.place(); }
   [[nodiscard]] int size_of(int node) const { return nodes_.sizes()[index(node)]; }
   [[nodiscard]] int rank_at(int node, int place) const {
@@ -88,9 +77,6 @@ class PassageByLanes {
   }
   [[nodiscard]] const Section& section_to(int rank) const { return given_.input().sections[index(rank)]; }
   [[nodiscard]] const Section& section_from(int rank) const { return arguments_.out_sections[index(rank)]; }
-  /// What is collected of a section of so many bytes.
-  [[nodiscard]] std::size_t collected(std::size_t bytes) const { return bytes <= longest_ ? bytes : 0; }
-
   template <class What>
   void for_other_nodes(What what) const {
     for (int node = 0; node < static_cast<int>(nodes_.sizes().size()); ++node) {
@@ -164,13 +150,6 @@ class PassageByLanes {
     }
     return inside(given_.input().bytes, arguments_.out);
   }
-  /// Messages of what goes to_ranks_ and comes from_ranks_.
-  Task<> between(const std::byte* in, std::byte* out) {
-    return pass_what_is_there(
-        transport_,
-        {.call = arguments_.call, .in = in, .out = out, .in_sections = to_ranks_, .out_sections = from_ranks_});
-  }
-
   /// A message has the lengths of all sections, and behind them those that were collected.
   [[nodiscard]] std::size_t lay_out_outgoing() {
     std::size_t end = 0, number = 0;
@@ -230,30 +209,10 @@ class PassageByLanes {
     });
   }
 
-  /// What was not collected.
-  Task<> pass_long() {
-    const auto straight = [&](int rank, const Section& section) {
-      return nodes_.node_of(rank) == nodes_.number() || section.bytes <= longest_ ? Section() : section;
-    };
-    for (int rank = 0; rank < transport_.size(); ++rank) {
-      to_ranks_[index(rank)] = straight(rank, section_to(rank));
-      from_ranks_[index(rank)] = straight(rank, section_from(rank));
-    }
-    return between(given_.input().bytes, arguments_.out);
-  }
-
-  Transport& transport_;
-  const Arguments& arguments_;
-  Nodes nodes_;
   Given given_;
-  std::size_t longest_;
   SectionList of_nodes_;             // among the ranks, node by node
   std::size_t receivers_ = 0;        // of messages of this rank
   const Length* lengths_ = nullptr;  // mate by mate, of what they have for the receivers of this rank
-  SectionList to_mates_;
-  SectionList from_mates_;
-  SectionList to_ranks_;
-  SectionList from_ranks_;
 };
 
 }  // namespace
@@ -280,6 +239,33 @@ std::size_t longest_collected(const Problem& problem) {
   return static_cast<std::size_t>(std::min(longest, static_cast<double>(machine::collected_at_most) / problem.ranks));
 }
 
+SectionsBetweenNodes::SectionsBetweenNodes(Transport& transport, const Arguments& arguments, int root)
+    : transport_(transport),
+      arguments_(arguments),
+      nodes_(transport, arguments, root),
+      longest_(longest_collected(nodes_.whole())),
+      to_mates_(transport, index(mates())),
+      from_mates_(transport, index(mates())),
+      to_ranks_(transport, index(transport.size())),
+      from_ranks_(transport, index(transport.size())) {}
+
+Task<> SectionsBetweenNodes::between(const std::byte* in, std::byte* out) {
+  return pass_what_is_there(
+      transport_,
+      {.call = arguments_.call, .in = in, .out = out, .in_sections = to_ranks_, .out_sections = from_ranks_});
+}
+
+Task<> SectionsBetweenNodes::pass_long(const Input& given) {
+  const auto straight = [&](int rank, const Section& section) {
+    return nodes_.node_of(rank) == nodes_.number() || section.bytes <= longest_ ? Section() : section;
+  };
+  for (int rank = 0; rank < transport_.size(); ++rank) {
+    to_ranks_[index(rank)] = straight(rank, given.sections[index(rank)]);
+    from_ranks_[index(rank)] = straight(rank, arguments_.out_sections[index(rank)]);
+  }
+  return between(given.bytes, arguments_.out);
+}
+
 Task<> pass_by_lanes(Transport& transport, Arguments arguments) {
   PassageByLanes passage(transport, arguments);
   co_await passage.run();
@@ -297,8 +283,8 @@ Traffic lane_traffic(const Problem& problem) {
   const int of_each_node = (problem.largest_node + problem.smallest_node - 1) / problem.smallest_node;
   const int messages = (problem.nodes - 1) * (of_root ? 1 : of_each_node);
   traffic.messages.messages = messages;
-  traffic.messages.bytes = static_cast<double>(problem.call.bytes()) +
-                           static_cast<double>(index(messages) * index(problem.largest_node) * sizeof(Length));
+  traffic.messages.bytes =
+      static_cast<double>(problem.call.bytes()) + static_cast<double>(messages) * problem.largest_node * sizeof(Length);
   traffic.together.messages = together_in_rows(messages, messages);
   traffic.lanes = of_root ? 1 : 0;
   return traffic;

@@ -3,6 +3,8 @@
 
 #include "algorithm.hpp"
 #include "phases.hpp"
+#include "section_list.hpp"
+#include "section_messages.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -53,5 +55,30 @@ using SectionLength = std::uint64_t;  ///< in messages
 
 /// The longest section that is collected: it is copied five times more, and saves a message.
 [[nodiscard]] std::size_t longest_collected(const Problem& problem);
+
+/// One call on one rank. Its mates are the ranks of its node.
+class SectionsBetweenNodes {
+ protected:
+  /// `root` as for Nodes.
+  SectionsBetweenNodes(Transport& transport, const Arguments& arguments, int root);
+
+  [[nodiscard]] static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+  [[nodiscard]] int mates() const { return transport_.node()->size(); }
+  /// What is collected of a section of so many bytes.
+  [[nodiscard]] std::size_t collected(std::size_t bytes) const { return bytes <= longest_ ? bytes : 0; }
+  /// Messages of what goes to_ranks_ and comes from_ranks_.
+  [[nodiscard]] Task<> between(const std::byte* in, std::byte* out);
+  /// What is not collected of `given`.
+  [[nodiscard]] Task<> pass_long(const Input& given);
+
+  Transport& transport_;
+  const Arguments& arguments_;
+  Nodes nodes_;
+  std::size_t longest_;
+  SectionList to_mates_;
+  SectionList from_mates_;
+  SectionList to_ranks_;
+  SectionList from_ranks_;
+};
 
 }  // namespace chorus

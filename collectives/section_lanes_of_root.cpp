@@ -10,20 +10,11 @@
 namespace chorus {
 namespace {
 
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
 /// One scatterv on one rank.
-class Scattering {
+class Scattering : SectionsBetweenNodes {
  public:
   Scattering(Transport& transport, const Arguments& arguments)
-      : transport_(transport),
-        arguments_(arguments),
-        nodes_(transport, arguments, arguments.call.root),
-        longest_(longest_collected(nodes_.whole())),
-        to_mates_(transport, index(mates())),
-        from_mates_(transport, index(mates())),
-        to_ranks_(transport, index(transport.size())),
-        from_ranks_(transport, index(transport.size())) {}
+      : SectionsBetweenNodes(transport, arguments, arguments.call.root) {}
 
   Task<> run() {
     const Scratch lengths = transport_.scratch(nodes_.speaks() ? index(mates()) * sizeof(SectionLength) : 0);
@@ -34,22 +25,13 @@ class Scattering {
     co_await pass_collected(transport_, arguments_.call, between(outgoing.data(), incoming.data()));
     if (nodes_.speaks() && !has_root()) check_lengths(lengths.data(), incoming.data());
     co_await scatter_inside(lengths.data(), incoming.data());
-    for (int rank = 0; rank < transport_.size(); ++rank) {
-      to_ranks_[index(rank)] = straight(rank, arguments_.in_sections[index(rank)]);
-      from_ranks_[index(rank)] = straight(rank, arguments_.out_sections[index(rank)]);
-    }
-    co_await between(arguments_.in, arguments_.out);
+    co_await pass_long(input_of(arguments_));
   }
 
  private:
-  [[nodiscard]] int mates() const { return transport_.node()->size(); }
   [[nodiscard]] int root() const { return arguments_.call.root; }
   [[nodiscard]] bool is_root() const { return transport_.rank() == root(); }
   [[nodiscard]] bool has_root() const { return nodes_.node_of(root()) == nodes_.number(); }
-  [[nodiscard]] std::size_t collected(std::size_t bytes) const { return bytes <= longest_ ? bytes : 0; }
-  [[nodiscard]] Section straight(int rank, const Section& section) const {
-    return nodes_.node_of(rank) == nodes_.number() || section.bytes <= longest_ ? Section() : section;
-  }
   [[nodiscard]] const Section& own() const { return arguments_.out_sections[index(root())]; }
   static SectionLength length_at(const std::byte* lengths, int mate) {
     SectionLength length = 0;
@@ -126,12 +108,6 @@ class Scattering {
     }
   }
 
-  /// Messages of what goes to_ranks_ and comes from_ranks_.
-  Task<> between(const std::byte* in, std::byte* out) {
-    return pass_what_is_there(
-        transport_,
-        {.call = arguments_.call, .in = in, .out = out, .in_sections = to_ranks_, .out_sections = from_ranks_});
-  }
   /// From the root, or what has come from it but for long blocks.
   Task<> scatter_inside(const std::byte* lengths, const std::byte* message) {
     const auto first = nodes_.ranks().begin() + nodes_.before(nodes_.number());
@@ -153,15 +129,7 @@ class Scattering {
                        .out_sections = from_mates_});
   }
 
-  Transport& transport_;
-  const Arguments& arguments_;
-  Nodes nodes_;
-  std::size_t longest_;
   SectionLength own_length_ = 0;
-  SectionList to_mates_;
-  SectionList from_mates_;
-  SectionList to_ranks_;
-  SectionList from_ranks_;
 };
 
 }  // namespace
