@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* row = "{:<24}{:>18}  {:<24}{:>16}{:>10}{:>12}{:>13}\n";
 
-std::string precise(double number) { return fmt::format("{:.3f}", number); }
-
 }  // namespace
 
 std::string regret_heading(const TableForm& form) {

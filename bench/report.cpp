@@ -24,7 +24,6 @@ std::string padded(const std::string& text, int width) {
 }
 
 std::string latency(double us) { return fmt::format("{:.2f}", us); }
-std::string precise(double number) { return fmt::format("{:.3f}", number); }
 
 std::vector<Column> latency_columns(const TableForm& form) {
   std::vector<Column> columns = {{"Avg Latency(us)", [](const Point& p) { return latency(p.osu.avg_us); }}};
@@ -101,6 +100,8 @@ void add_overlap(nlohmann::ordered_json& object, const Overlap& overlap) {
 }
 
 }  // namespace
+
+std::string precise(double number) { return fmt::format("{:.3f}", number); }
 
 std::string preamble(const TableForm& form, std::string_view test) {
   std::string text = fmt::format("\n# chorus {} {} Test v{}\n", form.title, test, CHORUS_VERSION);

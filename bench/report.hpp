@@ -60,6 +60,9 @@ struct TableForm {
 // The text form is that of the OSU benchmarks 7: comments with '#', then columns of fixed width. Each returns whole
 // lines.
 
+/// With three decimals.
+[[nodiscard]] std::string precise(double number);
+
 /// The comments above every table; `test` says what it shows, such as "Latency".
 [[nodiscard]] std::string preamble(const TableForm& form, std::string_view test);
 [[nodiscard]] std::string heading(const TableForm& form);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies_report.hpp"
 
+#include "report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +33,6 @@ std::string names(const char* first, const char* second) {
 }
 
 std::string numbers(const Beside& measured) {
-  const auto precise = [](double number) { return fmt::format("{:.3f}", number); };
   const Estimate ratio = ratio_of_medians(measured.us, measured.other_us);
   const Estimate more = added(measured);
   return fmt::format(columns, precise(median(measured.us)), precise(median(measured.other_us)), precise(ratio.value),

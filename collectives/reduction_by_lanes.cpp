@@ -13,7 +13,7 @@ namespace chorus {
 namespace {
 
 /// Of a block; where they differ in length, of one of medium length.
-Segments segments_of(const Problem& problem) {
+Segments segments_of_blocks(const Problem& problem) {
   const auto ranks = static_cast<std::size_t>(problem.ranks);
   const bool equal = problem.call.collective == Collective::reduce_scatter_block;
   return {equal ? problem.call.count : (problem.call.count + ranks - 1) / ranks, segment_of_lane(problem), 1};
@@ -26,12 +26,12 @@ Phase phase(const Call& whole, Phase::Where where, std::size_t count, std::size_
 }
 
 /// One call on one rank.
-class LaneCall {
+class ReductionCall {
  public:
-  LaneCall(Transport& transport, const Arguments& arguments)
+  ReductionCall(Transport& transport, const Arguments& arguments)
       : arguments_(arguments),
         nodes_(transport, arguments),
-        segments_(static_cast<int>(segments_of(nodes_.whole()).number())),
+        segments_(static_cast<int>(segments_of_blocks(nodes_.whole()).number())),
         of_lanes_(transport, static_cast<std::size_t>(nodes_.lanes())),
         even_(transport, nodes_.sizes().size()),
         odd_(transport, nodes_.sizes().size()),
@@ -135,14 +135,14 @@ bool reduces_by_lanes(const Problem& problem) {
 Traffic traffic_of_reduction_by_lanes(const Problem& problem) {
   const auto nodes = static_cast<std::size_t>(problem.nodes);
   const auto lanes = static_cast<std::size_t>(problem.smallest_node);
-  return traffic_of(problem, segments_of(problem), [&](std::size_t block) {
+  return traffic_of(problem, segments_of_blocks(problem), [&](std::size_t block) {
     return std::vector{phase(problem.call, Phase::Where::inside, block * nodes * lanes, lanes),
                        phase(problem.call, Phase::Where::along, block * nodes, nodes)};
   });
 }
 
 Task<> reduce_scatter_by_lanes(Transport& transport, Arguments arguments) {
-  LaneCall call(transport, arguments);
+  ReductionCall call(transport, arguments);
   co_await run_side_by_side(call, call.steps());
 }
 

@@ -42,8 +42,8 @@ class SingleCopySteps {
   [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there) const {
     return memory_.read(peer, out, there, bytes());
   }
-  /// The same from each other rank, whose block lies at `there(peer)`, to its place in the result. Begins with the rank
-  /// behind, so that not all read from one.
+  /// The same from each other rank, whose block lies at `there(peer)`, to its place in the result. Begins with the next
+  /// rank, so that not all read from one.
   template <class There>
   [[nodiscard]] bool read_from_others(There there) const {
     bool all = true;

@@ -2,7 +2,7 @@
 //
 // Bruck's allgather: each round doubles the blocks that a rank has, its own and those of the ranks that follow it.
 //
-// In round k a rank sends what it has to the rank 2^k before it and gets as much from the rank 2^k behind it. With
+// In round k a rank sends what it has to the rank 2^k before it and gets as much from the rank 2^k after it. With
 // p = 5, the blocks that each rank has, its own first:
 //
 //            rank 0    rank 1    rank 2    rank 3    rank 4
@@ -50,8 +50,8 @@ Task<> run(Transport& transport, Arguments arguments) {
     const int length = std::min(known, ranks - known);
     const Bytes incoming = turned_blocks.range(turned, known, known + length);
     const int before = (me + ranks - known) % ranks;
-    const int behind = (me + known) % ranks;
-    co_await transport.sendrecv(turned_blocks.range(turned, 0, length), before, incoming, behind);
+    const int after = (me + known) % ranks;
+    co_await transport.sendrecv(turned_blocks.range(turned, 0, length), before, incoming, after);
   }
   turned_blocks.turn_back(arguments.out, turned.data());
 }

@@ -3,7 +3,7 @@
 // Single-copy allgather: every rank shows where its block lies, and copies those of the others from their memory.
 //
 // Each byte is copied once, by the system, which has to look up every page: for long blocks. A rank begins with the
-// rank behind it, so that not all read from one.
+// next rank, so that not all read from one.
 
 #include "single_copy.hpp"
 

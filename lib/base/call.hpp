@@ -31,6 +31,12 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int collective_count = 17;
 
+/// True where no rank knows the counts of all, so that a Call has none.
+[[nodiscard]] constexpr bool counts_differ(Collective collective) noexcept {
+  return collective == Collective::gatherv || collective == Collective::scatterv ||
+         collective == Collective::alltoallv || collective == Collective::alltoallw;
+}
+
 /// What a Call names where ranks make communicators of one together, by the functions of Communicator. That of a subset
 /// has the number of its ranks for `root` and number_of_list for `count`.
 inline constexpr auto splitting = static_cast<Collective>(255);

@@ -102,11 +102,6 @@ bool has_root(Collective collective) noexcept {
          collective == Collective::scatter || collective == Collective::gatherv || collective == Collective::scatterv;
 }
 
-bool counts_differ(Collective collective) noexcept {
-  return collective == Collective::gatherv || collective == Collective::scatterv ||
-         collective == Collective::alltoallv || collective == Collective::alltoallw;
-}
-
 std::string describe(const Call& call) {
   std::string text(name(call.collective));
   if (counts_differ(call.collective)) {

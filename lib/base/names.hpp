@@ -20,8 +20,6 @@ namespace chorus {
 [[nodiscard]] std::string describe(const Call& call);
 [[nodiscard]] bool has_op(Collective collective) noexcept;
 [[nodiscard]] bool has_root(Collective collective) noexcept;
-/// True where no rank knows the counts of all, so that a Call has none.
-[[nodiscard]] bool counts_differ(Collective collective) noexcept;
 
 /// The one of `known` that `word` is a misspelling of; empty where a third of the letters would not be enough edits.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);

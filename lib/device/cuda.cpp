@@ -18,7 +18,7 @@
 namespace chorus {
 namespace {
 
-constexpr const char* library_variable = "CHORUS_CUDA_LIBRARY";
+constexpr const char* cuda_variable = "CHORUS_CUDA_LIBRARY";
 constexpr const char* library_name = "libcuda.so.1";
 
 const char* text_of(const Cuda& cuda, CUresult result) {
@@ -27,7 +27,7 @@ const char* text_of(const Cuda& cuda, CUresult result) {
 }
 
 Cuda load() {
-  const SharedObject library(cuda_file(), library_variable, "memory of a GPU");
+  const SharedObject library(cuda_file(), cuda_variable, "memory of a GPU");
   Cuda cuda;
   library.find(cuda.init, "cuInit");
   library.find(cuda.get_error_string, "cuGetErrorString");
@@ -118,7 +118,7 @@ bool Cuda::is_captured(CUstream stream) const {
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-const char* cuda_file() noexcept { return SharedObject::file(library_variable, library_name); }
+const char* cuda_file() noexcept { return SharedObject::file(cuda_variable, library_name); }
 
 bool cuda_is_expected() noexcept {
   if (cuda_file() != library_name) return true;  // the environment names one

@@ -10,12 +10,11 @@
 namespace chorus {
 namespace {
 
-constexpr const char* library_variable = "CHORUS_NCCL_LIBRARY";
+constexpr const char* nccl_variable = "CHORUS_NCCL_LIBRARY";
 constexpr int oldest = 21800;  // the first with ncclCommSplit
 
 Nccl load() {
-  const SharedObject library(SharedObject::file(library_variable, "libnccl.so.2"), library_variable,
-                             "NCCL's collectives");
+  const SharedObject library(SharedObject::file(nccl_variable, "libnccl.so.2"), nccl_variable, "NCCL's collectives");
   Nccl nccl;
   library.find(nccl.get_version, "ncclGetVersion");
   if (nccl.get_version(&nccl.version) != ncclSuccess || nccl.version < oldest) {

@@ -50,11 +50,6 @@ PuSet pus_of(hwloc_const_cpuset_t cpuset) {
   return pus;
 }
 
-std::string info_of(hwloc_obj_t object, const char* key) {
-  const char* value = hwloc_obj_get_info_by_name(object, key);
-  return value != nullptr ? value : "";
-}
-
 Kind kind_of(hwloc_obj_t object) {
   switch (object->type) {
     case HWLOC_OBJ_MACHINE:

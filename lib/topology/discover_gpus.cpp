@@ -22,16 +22,11 @@ namespace {
 
 using Object = Topology::Object;
 
-constexpr std::string_view memory_keys[] = {"CUDAGlobalMemorySize", "OpenCLGlobalMemorySize"};  // in KiB
+constexpr const char* memory_keys[] = {"CUDAGlobalMemorySize", "OpenCLGlobalMemorySize"};  // in KiB
 
 std::string bus_id_of(hwloc_obj_t pci) {
   const auto& at = pci->attr->pcidev;
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", +at.domain, +at.bus, +at.dev, +at.func);
-}
-
-std::string_view info_of(hwloc_obj_t object, std::string_view key) {
-  const char* const value = hwloc_obj_get_info_by_name(object, std::string(key).c_str());
-  return value != nullptr ? value : std::string_view();
 }
 
 std::uint64_t kibibytes(std::string_view text) {
@@ -96,13 +91,18 @@ void add_links(const std::string& bus_id, const std::map<std::string, NvmlGpu>& 
 
 }  // namespace
 
+std::string_view info_of(hwloc_obj_t object, const char* key) {
+  const char* const value = hwloc_obj_get_info_by_name(object, key);
+  return value != nullptr ? value : std::string_view();
+}
+
 void describe_gpu(hwloc_obj_t pci, Object& gpu) {
   gpu.bus_id = bus_id_of(pci);
   gpu.vendor = pci->attr->pcidev.vendor_id;
   gpu.model = info_of(pci, "PCIDevice");
   for (hwloc_obj_t part = pci->io_first_child; part != nullptr; part = part->next_sibling) {
     if (const std::string_view model = info_of(part, "GPUModel"); !model.empty()) gpu.model = model;
-    for (const std::string_view key : memory_keys) {
+    for (const char* const key : memory_keys) {
       if (const std::string_view size = info_of(part, key); gpu.bytes == 0 && !size.empty())
         gpu.bytes = kibibytes(size);
     }

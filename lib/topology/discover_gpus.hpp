@@ -3,9 +3,14 @@
 
 #include <hwloc.h>
 
+#include <string_view>
+
 #include "topology/topology.hpp"
 
 namespace chorus {
+
+/// What hwloc tells of `object` under `key`, as long as its topology lives; empty: nothing.
+[[nodiscard]] std::string_view info_of(hwloc_obj_t object, const char* key);
 
 /// Adds to `gpu`, which is the PCI device `pci`, what hwloc tells about it.
 void describe_gpu(hwloc_obj_t pci, Topology::Object& gpu);

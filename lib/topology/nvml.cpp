@@ -14,7 +14,7 @@
 namespace chorus {
 namespace {
 
-constexpr const char* library_variable = "CHORUS_NVML_LIBRARY";
+constexpr const char* nvml_variable = "CHORUS_NVML_LIBRARY";
 constexpr unsigned most_links = 64;  // of a GPU; NVML refuses the numbers that it has none for
 constexpr unsigned longest_name = 96;
 
@@ -45,7 +45,7 @@ class Nvml {
 };
 
 Nvml::Nvml() {
-  const SharedObject library(SharedObject::file(library_variable, "libnvidia-ml.so.1"), library_variable,
+  const SharedObject library(SharedObject::file(nvml_variable, "libnvidia-ml.so.1"), nvml_variable,
                              "a description of the GPUs");
   library.find(shutdown_, "nvmlShutdown");
   library.find(device_by_bus_id_, "nvmlDeviceGetHandleByPciBusId_v2");

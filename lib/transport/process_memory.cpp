@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/process_memory.hpp"
 
+#include "transport/segment.hpp"
+
 #include <chorus/error.hpp>
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace chorus {
 namespace {
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t page = Segment::page;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 

@@ -20,8 +20,6 @@
 namespace chorus {
 namespace {
 
-constexpr std::size_t page = Segment::page;
-
 std::size_t limit_of(decltype(RLIMIT_AS) what, std::size_t otherwise) noexcept {
   rlimit limit{};
   const bool limited = getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -37,7 +35,7 @@ std::size_t memfd_bytes() noexcept {
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto ranks = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   const std::size_t share = limit_of(RLIMIT_AS, addresses) / 4 / ranks;
-  return limit_of(RLIMIT_FSIZE, std::min(std::max(machine, least), share)) / page * page;
+  return limit_of(RLIMIT_FSIZE, std::min(std::max(machine, least), share)) / Segment::page * Segment::page;
 }
 
 /// A file descriptor that closes itself.
@@ -65,7 +63,7 @@ std::shared_ptr<Mapping> map(int descriptor, std::size_t bytes) {
   const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
   std::byte* const base = begin + before;
   if (before > 0) munmap(begin, before);
-  munmap(base + (bytes + page - 1) / page * page, huge_page - before);
+  munmap(base + (bytes + Segment::page - 1) / Segment::page * Segment::page, huge_page - before);
   if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor, 0) == MAP_FAILED) {
     munmap(base, bytes);
     return nullptr;
@@ -101,7 +99,7 @@ bool is_ours(int descriptor, const SegmentAddress& address) {
 Mapping::~Mapping() { munmap(base_, bytes_); }
 
 std::shared_ptr<Mapping> Mapping::attach(const SegmentAddress& address) {
-  if (address.kind == SegmentAddress::Kind::none || address.bytes < page) return nullptr;
+  if (address.kind == SegmentAddress::Kind::none || address.bytes < Segment::page) return nullptr;
   static auto* const mutex = new std::mutex;
   static auto* const known = new std::map<std::array<std::uint64_t, 2>, std::weak_ptr<Mapping>>;
   const std::scoped_lock lock(*mutex);

@@ -4,7 +4,6 @@
 #include "base/bytes.hpp"
 #include "base/call.hpp"
 #include "base/machine.hpp"
-#include "base/names.hpp"
 #include "kernels/kernels.hpp"
 #include "task/operation.hpp"
 #include "task/wait.hpp"
@@ -80,7 +79,8 @@ class SharedGroup {
   [[nodiscard]] bool is_pace_old() const noexcept { return is_pace_old_in(calls_begun_, call_bytes_, begun_bytes_); }
   /// What `is_pace_old` would say once `call` had begun.
   [[nodiscard]] bool makes_pace_old(const Call& call) const noexcept {
-    return is_pace_old_in(calls_begun_ + 1, bytes_of(call), begun_bytes_ + bytes_of(call));
+    const std::size_t bytes = bytes_of(call);
+    return is_pace_old_in(calls_begun_ + 1, bytes, begun_bytes_ + bytes);
   }
   [[nodiscard]] int communicator_rank(int rank) const noexcept {
     return members_.communicator_ranks[static_cast<std::size_t>(rank)];

@@ -13,7 +13,7 @@ namespace chorus {
 namespace {
 
 /// Sums are many times as long as numbers, so a tensor is added up in pieces.
-constexpr std::size_t piece_count = 1024;
+constexpr std::size_t sums_at_once = 1024;
 
 bool has_floats(DataType type) { return type == DataType::float32 || type == DataType::complex64; }
 
@@ -26,14 +26,14 @@ std::size_t count_of(const TensorRef& tensor) {
 template <class T>
 std::span<T> piece_of(const TensorRef& tensor, std::size_t first) {
   const std::span<T> all(reinterpret_cast<T*>(tensor.data), count_of<T>(tensor));
-  return all.subspan(first, std::min(piece_count, all.size() - first));
+  return all.subspan(first, std::min(sums_at_once, all.size() - first));
 }
 
 /// Calls `add_up(sums, first)` for each piece of a tensor of `count` numbers.
 template <class T, class AddUp>
 void for_each_piece(std::size_t count, const AddUp& add_up) {
-  for (std::size_t first = 0; first < count; first += piece_count) {
-    std::vector<ExactSum<T>> sums(std::min(piece_count, count - first));
+  for (std::size_t first = 0; first < count; first += sums_at_once) {
+    std::vector<ExactSum<T>> sums(std::min(sums_at_once, count - first));
     add_up(sums, first);
   }
 }

@@ -26,11 +26,11 @@ struct UnderWay {
 };
 
 /// How many 16-bit numbers of a component are held as float at a time.
-constexpr std::size_t piece_count = 4096;
+constexpr std::size_t floats_at_once = 4096;
 
 /// The operation between the workers. Averages are sums that are divided afterwards; but what is compressed, or has 16
 /// bits, is divided before it is rounded, as the sum may then be infinite.
-ReduceOp joined_by(ReduceOp op, DataType type, const CommunicationOptions& options) {
+ReduceOp joined_by_workers(ReduceOp op, DataType type, const CommunicationOptions& options) {
   const bool rounded = is_compressed(options, type) || has_16_bits(type);
   return op == ReduceOp::average && !rounded ? ReduceOp::sum : op;
 }
@@ -38,10 +38,10 @@ ReduceOp joined_by(ReduceOp op, DataType type, const CommunicationOptions& optio
 /// Adds 16-bit numbers up by `fold` as float, divides the sum and rounds it once, to the first component.
 template <class T>
 void fold_as_float(const ReplicaTensors& components, Fold fold, int divisor) {
-  std::vector<std::vector<float>> floats(components.size(), std::vector<float>(piece_count));
+  std::vector<std::vector<float>> floats(components.size(), std::vector<float>(floats_at_once));
   const std::size_t count = components.front().count();
-  for (std::size_t first = 0; first < count; first += piece_count) {
-    const std::size_t length = std::min(piece_count, count - first);
+  for (std::size_t first = 0; first < count; first += floats_at_once) {
+    const std::size_t length = std::min(floats_at_once, count - first);
     ReplicaTensors pieces;
     for (std::size_t i = 0; i < components.size(); ++i) {
       std::copy_n(reinterpret_cast<const T*>(components[i].data) + first, length, floats[i].begin());
@@ -76,7 +76,7 @@ void reduce_over(const ReplicaGroup& group, ReduceOp op, std::span<const TensorR
   for (auto pack = packs.rbegin(); pack != packs.rend(); ++pack) {
     UnderWay& next = under_way.emplace_back(UnderWay{Packed(tensors, *pack), {}});
     const TensorRef& tensor = next.pack.tensor();
-    next.reduction = start_worker_reduction(group, tensor, joined_by(op, tensor.type, options), options);
+    next.reduction = start_worker_reduction(group, tensor, joined_by_workers(op, tensor.type, options), options);
   }
   for (UnderWay& each : under_way) each.reduction->go_on();
   for (UnderWay& each : under_way) {
@@ -98,7 +98,8 @@ void fold_and_reduce(const ReplicaGroup& group, ReduceOp op, std::span<const Rep
   const ReduceOp join = op == ReduceOp::average ? ReduceOp::sum : op;
   const auto divided_before = [&](const ReplicaTensors& components) {
     const DataType type = components.front().type;
-    return (group.workers() != nullptr || has_16_bits(type)) && joined_by(op, type, options) == ReduceOp::average;
+    return (group.workers() != nullptr || has_16_bits(type)) &&
+           joined_by_workers(op, type, options) == ReduceOp::average;
   };
   std::vector<TensorRef> folded;
   for (const ReplicaTensors& components : values) {

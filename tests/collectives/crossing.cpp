@@ -11,7 +11,7 @@
 namespace chorus::test {
 namespace {
 
-constexpr std::size_t slot_bytes = std::size_t{128} * 1024;
+constexpr std::size_t world_slot_bytes = std::size_t{128} * 1024;
 
 bool has_blocks(Collective collective) {
   return collective == Collective::allgather || collective == Collective::reduce_scatter_block;
@@ -43,12 +43,12 @@ Problem problem_on(const std::string& machine, Collective collective, std::size_
           .ranks = static_cast<int>(bindings.size()),
           .largest_node = static_cast<int>(bindings.size()),
           .shared = true,
-          .slot_bytes = slot_bytes,
+          .slot_bytes = world_slot_bytes,
           .domains = NodeShape::of(bindings).radices()};
 }
 
 Crossing counted(const Algorithm& algorithm, const std::string& machine, const Problem& problem) {
-  SimulatedWorld world({.ranks = problem.ranks, .bindings = one_rank_a_core(machine), .slot_bytes = slot_bytes});
+  SimulatedWorld world({.ranks = problem.ranks, .bindings = one_rank_a_core(machine), .slot_bytes = world_slot_bytes});
   const bool blocks = has_blocks(problem.call.collective);
   const std::size_t bytes = problem.call.bytes() * static_cast<std::size_t>(blocks ? problem.ranks : 1);
   world

@@ -51,10 +51,10 @@ Lengths equal_lengths(std::size_t ranks, std::size_t bytes) {
   return Lengths(ranks, std::vector<std::size_t>(ranks, bytes));
 }
 
-constexpr std::size_t slot_bytes = 4096;
+constexpr std::size_t short_slot_bytes = 4096;
 
 TEST(LanesOfSections, SendAMessageToARankOfEachOtherNode) {
-  SimulatedWorld world({.ranks = 9, .nodes = {0, 0, 0, 1, 1, 1, 2, 2, 2}, .slot_bytes = slot_bytes});
+  SimulatedWorld world({.ranks = 9, .nodes = {0, 0, 0, 1, 1, 1, 2, 2, 2}, .slot_bytes = short_slot_bytes});
   const Lengths lengths = equal_lengths(9, 10);
   const auto report = world.run(
       [&](Transport& transport) -> Task<> { co_await exchange(transport, Collective::alltoallv, lengths, lengths); });
@@ -68,7 +68,7 @@ TEST(LanesOfSections, SendAMessageToARankOfEachOtherNode) {
 }
 
 TEST(LanesOfSections, SendLongBlocksStraight) {
-  SimulatedWorld world({.ranks = 4, .nodes = {0, 0, 1, 1}, .slot_bytes = slot_bytes});
+  SimulatedWorld world({.ranks = 4, .nodes = {0, 0, 1, 1}, .slot_bytes = short_slot_bytes});
   Lengths lengths = equal_lengths(4, 10);
   constexpr std::size_t is_long = 1'000'000;
   lengths[0][3] = is_long;
@@ -96,7 +96,7 @@ class LengthsThatDisagree : public testing::TestWithParam<Collective> {
   std::size_t& between(std::size_t other) { return scatters() ? given[0][other] : given[other][0]; }
   /// What the ranks that find it are told.
   [[nodiscard]] std::string told() const {
-    SimulatedWorld world({.ranks = 4, .nodes = {0, 0, 1, 1}, .slot_bytes = slot_bytes});
+    SimulatedWorld world({.ranks = 4, .nodes = {0, 0, 1, 1}, .slot_bytes = short_slot_bytes});
     std::string all;
     static_cast<void>(world.run([&](Transport& transport) -> Task<> {
       try {

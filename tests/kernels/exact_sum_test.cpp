@@ -168,8 +168,8 @@ std::vector<T> hard_values(int kind, std::mt19937& random) {
 
 template <class T>
 class ExactSums : public testing::Test {};
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(ExactSums, Types);
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(ExactSums, Reals);
 
 TYPED_TEST(ExactSums, AreRoundedCorrectlyInEveryOrderAndGrouping) {
   std::mt19937 random(1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/pace.hpp"
 
+#include "base/names.hpp"
 #include "carry_out.hpp"
 #include "choose.hpp"
 #include "link_model.hpp"
