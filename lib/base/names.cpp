@@ -36,6 +36,11 @@ std::string_view name_in(const std::array<std::string_view, count>& names, Enume
   return index < count ? names[index] : "unknown";
 }
 
+/// True where `part` stands in `word` between underscores or its ends.
+bool has_part(std::string_view word, std::string_view part) {
+  return !part.empty() && fmt::format("_{}_", word).find(fmt::format("_{}_", part)) != std::string::npos;
+}
+
 /// How many letters to add, drop, change or swap with their neighbour, whatever their case: the distance of Damerau and
 /// Levenshtein where no letter is edited twice.
 std::size_t edits(std::string_view from, std::string_view to) {
@@ -123,8 +128,13 @@ std::string describe(const Call& call) {
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   const auto distance = [&](std::string_view candidate) { return edits(word, candidate); };
   const auto found = std::ranges::min_element(known, {}, distance);
-  if (found == known.end() || 3 * distance(*found) > std::max(word.size(), found->size())) return {};
-  return *found;
+  if (found != known.end() && 3 * distance(*found) <= std::max(word.size(), found->size())) return *found;
+  std::string_view longest;
+  for (const std::string_view candidate : known) {
+    const bool alike = has_part(word, candidate) || has_part(candidate, word);
+    if (alike && candidate.size() > longest.size()) longest = candidate;
+  }
+  return longest;
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {

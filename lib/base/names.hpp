@@ -21,7 +21,8 @@ namespace chorus {
 [[nodiscard]] bool has_op(Collective collective) noexcept;
 [[nodiscard]] bool has_root(Collective collective) noexcept;
 
-/// The one of `known` that `word` is a misspelling of; empty where a third of the letters would not be enough edits.
+/// The one of `known` that `word` is a misspelling of, by edits of no more than a third of the letters, or else the
+/// longest that has one of its words more or less, as in FILE and TUNING_FILE; empty where there is none.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 /// What to write instead of a `word` that is unknown: `did you mean "ring"? There are ring, line, native`, or where
 /// none looks like it "there are ring, line, native".

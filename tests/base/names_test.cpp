@@ -100,9 +100,18 @@ TEST(Nearest, HasTheFewestEdits) {
   EXPECT_EQ(nearest("RING", known), "ring");
 }
 
+TEST(Nearest, HasAWordMoreOrLess) {
+  constexpr std::array<std::string_view, 4> known = {"REDUCE", "REDUCE_SCATTER", "TUNING_FILE", "LOG"};
+  EXPECT_EQ(nearest("ALGORITHM_REDUCE", known), "REDUCE");
+  EXPECT_EQ(nearest("ALGORITHM_REDUCE_SCATTER", known), "REDUCE_SCATTER");
+  EXPECT_EQ(nearest("TUNING", known), "TUNING_FILE");
+  EXPECT_EQ(nearest("LOG_LEVEL", known), "LOG");
+}
+
 TEST(Nearest, IsNoneWhereNothingLooksLikeTheWord) {
   constexpr std::array<std::string_view, 3> known = {"ring", "line", "native"};
   EXPECT_EQ(nearest("", known), "");
+  EXPECT_EQ(nearest("coloring", known), "");
   EXPECT_EQ(nearest("tree", known), "");
   EXPECT_EQ(nearest("naïv", known), "");
   EXPECT_EQ(nearest("ring", {}), "");
