@@ -154,6 +154,10 @@ void reject(const CommunicatorState& state, Collective collective, const std::st
 }
 
 void reject_op(const CommunicatorState& state, Collective collective, DataType type, ReduceOp op) {
+  const auto number = static_cast<int>(op);
+  if (number >= reduce_op_count) {
+    reject(state, collective, fmt::format("argument op is {}, which is no ReduceOp; see chorus/reduce_op.hpp", number));
+  }
   reject(state, collective,
          fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(op), name(type)));
 }
@@ -167,9 +171,9 @@ void reject_too_long(const CommunicatorState& state, Collective collective, cons
   const bool in = used.in && is_too_long(buffers.in_count, buffers.element_bytes);
   const bool out = used.out && is_too_long(buffers.out_count, buffers.element_bytes);
   if (!in && !out) return;
-  const bool one = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const bool one = is_in_place(buffers);
   reject(state, collective,
-         too_long(name_of_wrong(collective, in || one, out || one), in ? buffers.in_count : buffers.out_count,
+         too_long(name_of_wrong(collective, in || one, one || !in), in ? buffers.in_count : buffers.out_count,
                   buffers.element_bytes));
 }
 
@@ -184,6 +188,9 @@ void reject_null(const CommunicatorState& state, Collective collective, const de
 
 void reject_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                    const char* rule) {
+  if (is_in_place(buffers)) {
+    reject(state, collective, fmt::format("argument inout has {} elements; {}", buffers.in_count, rule));
+  }
   reject(state, collective,
          fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));
 }

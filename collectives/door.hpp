@@ -81,6 +81,10 @@ inline void check_lengths(const detail::CommunicatorState& state, Collective col
   if (!is_short(buffers.in_count | buffers.out_count)) [[unlikely]]
     reject_too_long(state, collective, buffers, used);
 }
+/// True where one buffer is both.
+[[nodiscard]] inline bool is_in_place(const detail::Buffers& buffers) noexcept {
+  return buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+}
 /// The lengths of two buffers that are used must be right; `rule` says what is.
 inline void check_counts(const detail::CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                          bool right, const char* rule) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
 
@@ -41,8 +42,9 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
   const auto [counts, displacements] = blocks.layout;
   if (counts.size() != sections.size() || (!displacements.empty() && displacements.size() != sections.size())) {
     reject(state, collective, blocks,
-           fmt::format(" has {} counts and {} displacements; give one for each of the {} ranks, or no displacements",
-                       counts.size(), displacements.size(), sections.size()));
+           fmt::format(" has {} counts{}; give one for each of the {} ranks", counts.size(),
+                       displacements.empty() ? "" : fmt::format(" and {} displacements", displacements.size()),
+                       sections.size()));
   }
   std::size_t next = 0;
   for (std::size_t rank = 0; rank < sections.size(); ++rank) {
@@ -59,6 +61,12 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
   if (written && !displacements.empty()) check_apart(state, collective, blocks, sections);
 }
 
+int checksum_of(std::span<const std::size_t> counts) noexcept {
+  std::uint64_t sum = 0;
+  for (const std::size_t count : counts) sum = (sum ^ (sum >> 32U) ^ (count + 1)) * 0x9E3779B97F4A7C15U;
+  return static_cast<int>(sum >> 32U);
+}
+
 Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState& state, Collective collective,
                             const detail::Buffers& buffers, const BlockLayout& blocks, int root) {
   check_root(state, collective, root);
@@ -71,7 +79,7 @@ Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState
     check_lengths(state, collective, buffers);
     const std::size_t elements = gathers ? buffers.out_count : buffers.in_count;
     lay_out(state, collective, {blocks, "blocks", elements, buffers.element_bytes}, gathers, all);
-    const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+    const bool in_place = is_in_place(buffers);
     if (in_place) mine = all[me];
     check_counts(state, collective, buffers, mine.bytes == all[me].bytes,
                  gathers ? "in has as many as the block of this rank in argument blocks"

@@ -71,6 +71,9 @@ struct LaidOut {
 void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
              std::span<Section> sections);
 
+/// What Call::root is where `counts_are_known`.
+[[nodiscard]] int checksum_of(std::span<const std::size_t> counts) noexcept;
+
 /// The arguments of gatherv or scatterv, checked: `blocks` is the layout of the root's buffer for all ranks.
 [[nodiscard]] Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState& state,
                                           Collective collective, const detail::Buffers& buffers,

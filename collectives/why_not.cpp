@@ -64,6 +64,9 @@ std::string why_not(const Algorithm& algorithm, const Problem& problem) {
     return fmt::format("it does not carry {}", name(problem.call.type));
   }
   if (!problem.native && applies_where([](Problem& other) { other.native = true; })) {
+    const Call& call = problem.call;
+    if (call.repeatability != Repeatability::none) return "nothing is known of the order in which MPI adds";
+    if (call.op == commutative_function || call.op == ordered_function) return "MPI is not given functions";
     return "MPI has no such collective for this call or communicator";
   }
   if (!problem.shared && applies_where([](Problem& other) { other.shared = true; })) {

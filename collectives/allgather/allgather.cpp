@@ -9,7 +9,7 @@ namespace {
 Arguments checked(const CommunicatorState& state, const Buffers& buffers) {
   constexpr Collective collective = Collective::allgather;
   const auto ranks = static_cast<std::size_t>(state.size());
-  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const bool in_place = is_in_place(buffers);
   const std::size_t count = in_place ? buffers.out_count / ranks : buffers.in_count;
   check_counts(state, collective, buffers, buffers.out_count == count * ranks,
                "out holds one block for each rank, of the same length");

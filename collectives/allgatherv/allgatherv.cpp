@@ -15,7 +15,7 @@ constexpr Collective collective = Collective::allgatherv;
 Arguments checked(const SectionTable& table, CommunicatorState& state, const Buffers& buffers,
                   const BlockLayout& blocks) {
   const auto me = static_cast<std::size_t>(state.rank());
-  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const bool in_place = is_in_place(buffers);
   check_lengths(state, collective, buffers);
   lay_out(state, collective, {blocks, "blocks", buffers.out_count, buffers.element_bytes}, true, table.out());
   const Section mine = in_place ? table.out()[me] : Section{0, buffers.in_count * buffers.element_bytes};
@@ -26,6 +26,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   std::size_t all = 0;
   for (const std::size_t count : blocks.counts) all += count;
   Arguments arguments = arguments_of(state, collective, buffers, all);
+  arguments.call.root = checksum_of(blocks.counts);
   table.put_into(arguments);
   return arguments;
 }

@@ -11,7 +11,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, int ro
   check_root(state, collective, root);
   const auto ranks = static_cast<std::size_t>(state.size());
   const bool is_root = state.rank() == root;
-  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const bool in_place = is_in_place(buffers);
   const std::size_t count = is_root && in_place ? buffers.out_count / ranks : buffers.in_count;
   if (is_root) {
     check_counts(state, collective, buffers, buffers.out_count == count * ranks,

@@ -16,7 +16,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
                   std::span<const std::size_t> counts, const Operation& operation) {
   check_op(state, collective, buffers.type, operation);
   const auto me = static_cast<std::size_t>(state.rank());
-  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const bool in_place = is_in_place(buffers);
   const BlockLayout blocks(counts);
   check_lengths(state, collective, buffers);
   lay_out(state, collective, {blocks, "counts", buffers.in_count, buffers.element_bytes}, false, table.in());
@@ -27,6 +27,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   if (!in_place) check_overlap(state, collective, buffers);
   table.out()[me] = {0, counts[me] * buffers.element_bytes};
   Arguments arguments = arguments_of(state, collective, buffers, all, operation);
+  arguments.call.root = checksum_of(counts);
   table.put_into(arguments);
   return arguments;
 }

@@ -10,7 +10,7 @@ Arguments checked(const CommunicatorState& state, const Buffers& buffers, const 
   constexpr Collective collective = Collective::reduce_scatter_block;
   check_op(state, collective, buffers.type, operation);
   const auto ranks = static_cast<std::size_t>(state.size());
-  const bool in_place = buffers.in == buffers.out && buffers.in_count == buffers.out_count;
+  const bool in_place = is_in_place(buffers);
   const std::size_t count = in_place ? buffers.in_count / ranks : buffers.out_count;
   check_counts(state, collective, buffers, buffers.in_count == count * ranks,
                "in holds one block for each rank, of the same length");

@@ -113,7 +113,7 @@ std::string describe(const Call& call) {
     text += fmt::format(" of {}", name(call.type));
   } else if (call.collective == choosing_subset) {
     text += " of " + text_of_list(call);
-  } else if (call.collective != Collective::barrier && call.collective < revoking) {
+  } else if (call.collective != Collective::barrier && static_cast<int>(call.collective) < collective_count) {
     text += fmt::format(" of {} {}", call.count, name(call.type));
   }
   if (call.type == DataType::opaque) text += fmt::format(" elements of {} bytes", call.opaque_bytes);

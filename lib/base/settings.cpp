@@ -42,7 +42,7 @@ std::chrono::nanoseconds parse_seconds(std::string_view variable, std::string_vi
     reject(variable, value, "expected a number of seconds, 0 for never, such as 2.5");
   }
   if (huge || seconds > 1e9) reject(variable, value, "expected no more than 1e9 seconds; 0 stands for never");
-  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+  return std::chrono::nanoseconds(std::max(std::llround(seconds * 1e9), seconds > 0 ? 1LL : 0LL));
 }
 
 std::size_t parse_slot_bytes(std::string_view variable, std::string_view value) {

@@ -5,6 +5,9 @@
 
 #include <chorus/error.hpp>
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <new>
@@ -25,6 +28,14 @@ int mpi_code(ErrorCode code, std::string text) {
   return known;
 }
 
+/// Where MPI's handler ends the job: MPI prints the text, too, but its launcher may end before that has come.
+void print_where_fatal(MPI_Comm comm, const char* text) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  if (handler == MPI_ERRORS_ARE_FATAL) fmt::print(stderr, "{}\n", text);
+  PMPI_Errhandler_free(&handler);
+}
+
 }  // namespace
 
 int raise(MPI_Comm comm, const std::exception_ptr& exception) {
@@ -35,6 +46,7 @@ int raise(MPI_Comm comm, const std::exception_ptr& exception) {
     return raised.code;
   } catch (const Error& error) {
     code = mpi_code(error.code(), error.what());
+    print_where_fatal(comm, error.what());
   } catch (const std::bad_alloc&) {
     code = MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {

@@ -37,9 +37,10 @@ std::string name_ranks(const std::vector<int>& ranks) {
   return text;
 }
 
-}  // namespace
-
-std::string group_by_place(const std::map<int, std::string>& places) {
+/// A line for each group of ranks of which `general` makes one text: that of its ranks, or where these differ the
+/// general one.
+template <class General>
+std::string grouped(const std::map<int, std::string>& texts, General general) {
   struct Group {
     std::string general;
     std::string text;  // of the first rank
@@ -47,18 +48,26 @@ std::string group_by_place(const std::map<int, std::string>& places) {
     bool same = true;
   };
   std::vector<Group> groups;  // in the order of their first ranks
-  for (const auto& [rank, place] : places) {
-    const std::string general = without_rank_numbers(place);
-    auto group = std::ranges::find(groups, general, &Group::general);
-    if (group == groups.end()) group = groups.insert(group, {general, place});
+  for (const auto& [rank, own] : texts) {
+    const std::string of_group = general(own);
+    auto group = std::ranges::find(groups, of_group, &Group::general);
+    if (group == groups.end()) group = groups.insert(group, {of_group, own});
     group->ranks.push_back(rank);
-    group->same = group->same && group->text == place;
+    group->same = group->same && group->text == own;
   }
   std::string text;
   for (const Group& group : groups) {
     text += fmt::format("\n  {}: {}", name_ranks(group.ranks), group.same ? group.text : group.general);
   }
   return text;
+}
+
+}  // namespace
+
+std::string group_by_place(const std::map<int, std::string>& places) { return grouped(places, without_rank_numbers); }
+
+std::string group_by_text(const std::map<int, std::string>& texts) {
+  return grouped(texts, [](const std::string& text) { return text; });
 }
 
 }  // namespace chorus

@@ -10,4 +10,7 @@ namespace chorus {
 /// from rank 2 at ...". Where only the ranks named within differ, "rank ..." stands for them.
 [[nodiscard]] std::string group_by_place(const std::map<int, std::string>& places);
 
+/// The same of texts in which every number counts.
+[[nodiscard]] std::string group_by_text(const std::map<int, std::string>& texts);
+
 }  // namespace chorus

@@ -23,8 +23,8 @@ using PurposeText = decltype(CallPurpose::text);
 [[nodiscard]] std::string describe(const Call& call, PurposeText purpose);
 
 /// What each rank has called, equal ranks on one line: "ranks 0, 2: allreduce of 4 float32 by sum"; a rank without a
-/// call has not arrived. Purposes of one text, as of two variables of one name, are told apart; the algorithms are
-/// named where the calls differ in nothing else.
+/// call has not arrived. Purposes of one text, as of two variables of one name, are told apart; checksums of
+/// counts and the algorithms are named where the calls differ in nothing else.
 [[nodiscard]] std::string mismatch_report(const std::map<int, std::optional<Call>>& calls, AlgorithmName algorithm_name,
                                           PurposeText purpose = nullptr);
 

@@ -31,8 +31,8 @@ std::string Exchange::what() const {
 void report_length(int source, const std::string& found, std::size_t expected) {
   throw Error(
       ErrorCode::mismatch,
-      fmt::format("a message from rank {} has {} bytes where {} were expected; the ranks disagree about the call, and "
-                  "with CHORUS_CHECK=collective it is said how",
+      fmt::format("a message from rank {} has {} bytes where {} were expected; the ranks disagree about the counts of "
+                  "these two, or about the call, and then CHORUS_CHECK=collective says in what",
                   source, found, expected));
 }
 

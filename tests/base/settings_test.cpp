@@ -92,6 +92,7 @@ TEST(Settings, ReadEveryKindOfSharedMemory) {
 TEST(Settings, ReadTheEndsOfTheRanges) {
   EXPECT_EQ(parse({"CHORUS_TIMEOUT=1e9"}).timeout, 1'000'000'000s);
   EXPECT_EQ(parse({"CHORUS_TIMEOUT=1e-9"}).timeout, 1ns);
+  EXPECT_EQ(parse({"CHORUS_TIMEOUT=1e-12"}).timeout, 1ns);  // 0 would be never
   EXPECT_EQ(parse({"CHORUS_SLOT_BYTES=1k"}).slot_bytes, 1024U);
   EXPECT_EQ(parse({"CHORUS_SLOT_BYTES=64MiB"}).slot_bytes, 67108864U);
   EXPECT_EQ(parse({"CHORUS_NODE_RANKS=2147483647"}).node_ranks, 2147483647);

@@ -108,6 +108,31 @@ void broadcasts_then_allreduces(const Communicator& comm, std::size_t bytes, con
   allreduces<float>(comm, bytes, options);
 }
 
+/// Blocks for the ranks: `More` elements lie in the last that would else lie in the first.
+template <std::size_t More>
+std::vector<std::size_t> counts_of_blocks(const Communicator& comm, std::size_t bytes) {
+  std::vector<std::size_t> counts(static_cast<std::size_t>(comm.size()), bytes / sizeof(float) + 1);
+  counts.front() -= More;
+  counts.back() += More;
+  return counts;
+}
+
+template <std::size_t More>
+void reduce_scatters(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  const std::vector<std::size_t> counts = counts_of_blocks<More>(comm, bytes);
+  const std::vector<float> in(counts[1] * counts.size());
+  std::vector<float> out(counts[static_cast<std::size_t>(comm.rank())]);
+  reduce_scatter(comm, in, out, counts, ReduceOp::sum, options.algorithm == "ring" ? CollectiveOptions{} : options);
+}
+
+template <std::size_t More>
+void allgathers(const Communicator& comm, std::size_t bytes, const CollectiveOptions& options) {
+  const std::vector<std::size_t> counts = counts_of_blocks<More>(comm, bytes);
+  const std::vector<float> in(counts[static_cast<std::size_t>(comm.rank())]);
+  std::vector<float> out(counts[1] * counts.size());
+  allgatherv(comm, in, out, counts, options);
+}
+
 constexpr Disagreement disagreements[] = {
     {"count", allreduces<float>, allreduces<float, ReduceOp::sum, 1>, "float32 by sum", "float32 by sum"},
     {"type", allreduces<float>, allreduces<std::int32_t>, "float32 by sum", "int32 by sum"},
@@ -124,6 +149,8 @@ constexpr Disagreement disagreements[] = {
     {"own_root_of_scatter", scatters<0>, scatters<odd_rank>, "with root 0", "with root 1"},
     {"bcast_and_scatter", broadcasts<0>, scatters<odd_rank>, "bcast of", "scatter of"},
     {"reduce_root", reduces_to<0>, reduces_to<2>, "with root 0", "with root 2"},
+    {"counts_of_reduce_scatter", reduce_scatters<0>, reduce_scatters<1>, "reduce_scatter of", "have the checksum"},
+    {"counts_of_allgatherv", allgathers<0>, allgathers<1>, "allgatherv of", "have the checksum"},
     {"order", allreduces_then_broadcasts, broadcasts_then_allreduces, "allreduce of", "bcast of"},
 };
 

@@ -119,8 +119,8 @@ TEST_P(Messages, OfAnotherLengthAreAnError) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::mismatch);
     EXPECT_STREQ(error.what(),
-                 "chorus: a message from rank 0 has 8 bytes where 4 were expected; the ranks disagree about the call, "
-                 "and with CHORUS_CHECK=collective it is said how [mismatch]");
+                 "chorus: a message from rank 0 has 8 bytes where 4 were expected; the ranks disagree about the "
+                 "counts of these two, or about the call, and then CHORUS_CHECK=collective says in what [mismatch]");
   }
 }
 

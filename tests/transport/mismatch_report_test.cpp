@@ -26,6 +26,22 @@ TEST(MismatchReport, NamesTheAlgorithmsWhereNothingElseDiffers) {
             "\n  ranks 1-2: allreduce of 4 float32 by sum (algorithm line)");
 }
 
+TEST(MismatchReport, NamesTheChecksumsOfCountsWhereNothingElseDiffers) {
+  const Call call{.collective = Collective::reduce_scatter, .type = DataType::float32, .root = 0x1F, .count = 6};
+  Call other = call;
+  other.root = -1;
+  EXPECT_EQ(mismatch_report({{0, call}, {1, other}, {2, call}}, name_of),
+            "\n  ranks 0, 2: reduce_scatter of 6 float32 by sum (its counts have the checksum 0000001f)"
+            "\n  rank 1: reduce_scatter of 6 float32 by sum (its counts have the checksum ffffffff)");
+  EXPECT_EQ(mismatch_report({{0, call}, {1, call}}, name_of), "\n  ranks 0-1: reduce_scatter of 6 float32 by sum");
+}
+
+TEST(MismatchReport, TellsRanksInSubsetsApart) {
+  const auto subset = [](std::uint64_t rank) { return Call{.collective = choosing_subset, .root = 1, .count = rank}; };
+  EXPECT_EQ(mismatch_report({{0, subset(0)}, {1, subset(1)}}, name_of),
+            "\n  rank 0: subset of rank 0\n  rank 1: subset of rank 1");
+}
+
 TEST(MismatchReport, NamesWhatTheCallsAreFor) {
   Call first = an_allreduce(4, 1);
   Call second = an_allreduce(4, 2);
