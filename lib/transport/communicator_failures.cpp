@@ -91,8 +91,9 @@ void CommunicatorState::reject_as_broken(const Call& call) const {
   if (failure_->code() == ErrorCode::not_initialized) end_with_another(call);
   throw Error(
       ErrorCode::broken,
-      fmt::format("{} on {}: the communicator is broken since {}; make a new one by chorus::from_mpi (or "
-                  "thread_communicators), as its dup and split, and Communicator::world(), stay broken. {}: {}",
+      fmt::format("{} on {}: the communicator is broken since {}; make a new one by chorus::from_mpi or "
+                  "thread_communicators (or by MPI_Comm_dup where chorus is preloaded), as its dup and split, and "
+                  "Communicator::world(), stay broken. {}: {}",
                   name(call.collective), who(), revoked_here_ ? "this rank has revoked it" : "an earlier call failed",
                   revoked_here_ ? "It said" : "That call said", failure_->message()));
 }
