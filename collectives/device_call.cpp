@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_call.hpp"
 
-#include "base/names.hpp"
+#include "base/call.hpp"
 #include "device/accelerator.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_native.hpp"

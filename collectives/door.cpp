@@ -189,7 +189,8 @@ void reject_null(const CommunicatorState& state, Collective collective, const de
 void reject_counts(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers,
                    const char* rule) {
   if (is_in_place(buffers)) {
-    reject(state, collective, fmt::format("argument inout has {} elements; {}", buffers.in_count, rule));
+    reject(state, collective,
+           fmt::format("argument inout, which is in and out, has {} elements; {}", buffers.in_count, rule));
   }
   reject(state, collective,
          fmt::format("argument out has {} elements and in has {}; {}", buffers.out_count, buffers.in_count, rule));

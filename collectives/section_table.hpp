@@ -71,7 +71,7 @@ struct LaidOut {
 void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
              std::span<Section> sections);
 
-/// What Call::root is where `counts_are_known`.
+/// For Call::root, where `counts_are_known`: the same for the same counts, and almost surely different for others.
 [[nodiscard]] int checksum_of(std::span<const std::size_t> counts) noexcept;
 
 /// The arguments of gatherv or scatterv, checked: `blocks` is the layout of the root's buffer for all ranks.

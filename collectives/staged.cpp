@@ -13,8 +13,8 @@
 // A segment has the same part of each block. Where blocks differ in length and no rank knows all of them, the ranks
 // agree on the longest before.
 
+#include "base/call.hpp"
 #include "base/machine.hpp"
-#include "base/names.hpp"
 #include "carry_out.hpp"
 #include "choose.hpp"
 #include "device/accelerator.hpp"

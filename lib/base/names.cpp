@@ -130,11 +130,14 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   const auto found = std::ranges::min_element(known, {}, distance);
   if (found != known.end() && 3 * distance(*found) <= std::max(word.size(), found->size())) return *found;
   std::string_view longest;
+  bool is_only_one = false;
   for (const std::string_view candidate : known) {
     const bool alike = has_part(word, candidate) || has_part(candidate, word);
-    if (alike && candidate.size() > longest.size()) longest = candidate;
+    if (!alike || candidate.size() < longest.size()) continue;
+    is_only_one = candidate.size() > longest.size();
+    longest = candidate;
   }
-  return longest;
+  return is_only_one ? longest : std::string_view();
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {

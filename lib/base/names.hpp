@@ -22,7 +22,7 @@ namespace chorus {
 [[nodiscard]] bool has_root(Collective collective) noexcept;
 
 /// The one of `known` that `word` is a misspelling of, by edits of no more than a third of the letters, or else the
-/// longest that has one of its words more or less, as in FILE and TUNING_FILE; empty where there is none.
+/// longest that has words more or less, as FILE and TUNING_FILE; empty where there is none, or several as long.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
 /// What to write instead of a `word` that is unknown: `did you mean "ring"? There are ring, line, native`, or where
 /// none looks like it "there are ring, line, native".

@@ -48,9 +48,10 @@ std::uint64_t NcclCalls::kind_of(const Call& call, const Native::Buffers& buffer
       longest = std::max(longest, section.bytes);
     }
   }
-  for (const auto part : {static_cast<std::uint64_t>(call.collective), static_cast<std::uint64_t>(call.type),
-                          static_cast<std::uint64_t>(call.op), static_cast<std::uint64_t>(call.root),
-                          static_cast<std::uint64_t>(std::bit_width(longest))}) {
+  for (const auto part :
+       {static_cast<std::uint64_t>(call.collective), static_cast<std::uint64_t>(call.type),
+        static_cast<std::uint64_t>(call.op), static_cast<std::uint64_t>(has_root(call.collective) ? call.root : 0),
+        static_cast<std::uint64_t>(std::bit_width(longest))}) {
     kind = joined(kind, part);
   }
   return kind;

@@ -5,8 +5,6 @@
 
 #include <chorus/error.hpp>
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -32,7 +30,7 @@ int mpi_code(ErrorCode code, std::string text) {
 void print_where_fatal(MPI_Comm comm, const char* text) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(comm, &handler);
-  if (handler == MPI_ERRORS_ARE_FATAL) fmt::print(stderr, "{}\n", text);
+  if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "%s\n", text);
   PMPI_Errhandler_free(&handler);
 }
 
@@ -51,6 +49,7 @@ int raise(MPI_Comm comm, const std::exception_ptr& exception) {
     code = MPI_ERR_NO_MEM;
   } catch (const std::exception& error) {
     code = mpi_code(ErrorCode::transport, error.what());
+    print_where_fatal(comm, error.what());
   }
   PMPI_Comm_call_errhandler(comm, code);
   return code;

@@ -101,11 +101,13 @@ TEST(Nearest, HasTheFewestEdits) {
 }
 
 TEST(Nearest, HasAWordMoreOrLess) {
-  constexpr std::array<std::string_view, 4> known = {"REDUCE", "REDUCE_SCATTER", "TUNING_FILE", "LOG"};
+  constexpr std::array<std::string_view, 6> known = {"REDUCE", "REDUCE_SCATTER", "TUNING_FILE",
+                                                     "LOG",    "CUDA_LIBRARY",   "NCCL_LIBRARY"};
   EXPECT_EQ(nearest("ALGORITHM_REDUCE", known), "REDUCE");
   EXPECT_EQ(nearest("ALGORITHM_REDUCE_SCATTER", known), "REDUCE_SCATTER");
   EXPECT_EQ(nearest("TUNING", known), "TUNING_FILE");
   EXPECT_EQ(nearest("LOG_LEVEL", known), "LOG");
+  EXPECT_EQ(nearest("LIBRARY", known), "");
 }
 
 TEST(Nearest, IsNoneWhereNothingLooksLikeTheWord) {
