@@ -4,8 +4,9 @@
   bench/compare_best.py HOSTS RATE FOLDER...
 
 such as 4 1gbit build/results/build-openmpi-4x2 build/results/build-openmpi-4x2-han build/results/build-mpich-mpich-4x2.
-The time of chorus is that of the first folder, the MPI's that of the fastest of all. Last comes, of allreduce, the share of
-what the links of so many HOSTS of this RATE (as tc writes it) allow: 2 (n-1)/n times the bytes, by the bandwidth."""
+Of each point it is the greatest of the ratios, each of times that were measured in turn: from one run to the next the
+machine differs by more than the libraries. Last comes, of the allreduces of the first folder, the share of what the links
+of so many HOSTS of this RATE (as tc writes it) allow: 2 (n-1)/n times the bytes, by the bandwidth."""
 import pathlib
 import re
 import sys
@@ -33,11 +34,10 @@ def points_in(folder):
 
 
 def ratios(folders):
-    """By collective and bytes: the time of chorus of the first folder by the least time of an MPI library."""
-    own = folders[0]
-    return {collective: {size: point["median_us"] / min(folder[collective][size]["native_median_us"]
-                                                        for folder in folders if size in folder.get(collective, {}))
-                         for size, point in column.items()} for collective, column in own.items()}
+    """By collective and bytes, of those in the first folder: the time of chorus by that of the best MPI library."""
+    return {collective: {size: max(folder[collective][size]["median_us"] / folder[collective][size]["native_median_us"]
+                                   for folder in folders if size in folder.get(collective, {}))
+                         for size in column} for collective, column in folders[0].items()}
 
 
 def shares(points, hosts, rate):

@@ -31,7 +31,7 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int collective_count = 17;
 
-/// True where every rank knows the counts of all, which differ: Call::root is then a checksum of them.
+/// True where blocks differ in length and every rank knows all lengths.
 [[nodiscard]] constexpr bool counts_are_known(Collective collective) noexcept {
   return collective == Collective::allgatherv || collective == Collective::reduce_scatter;
 }
@@ -79,7 +79,7 @@ struct Call {
   Collective collective = Collective::barrier;
   DataType type = DataType::uint8;
   ReduceOp op = ReduceOp::sum;
-  int root = 0;  ///< or what counts_are_known says
+  int root = 0;  ///< where counts_are_known: a checksum of the counts
   /// Elements of a rank's vector; of one block where a vector has one for each rank; of all blocks together where their
   /// lengths differ and every rank knows them, and 0 where none does.
   std::size_t count = 0;
