@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "section_table.hpp"
 
+#include "base/listed_ranks.hpp"
 #include "door.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <string>
 
@@ -61,10 +61,8 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
   if (written && !displacements.empty()) check_apart(state, collective, blocks, sections);
 }
 
-int checksum_of(std::span<const std::size_t> counts) noexcept {
-  std::uint64_t sum = 0;
-  for (const std::size_t count : counts) sum = (sum ^ (sum >> 32U) ^ (count + 1)) * 0x9E3779B97F4A7C15U;
-  return static_cast<int>(sum >> 32U);
+int number_of_counts(std::span<const std::size_t> counts) noexcept {
+  return static_cast<int>(checksum_of(counts) >> 32U);
 }
 
 Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState& state, Collective collective,

@@ -72,7 +72,7 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
              std::span<Section> sections);
 
 /// For Call::root, where `counts_are_known`: the same for the same counts, and almost surely different for others.
-[[nodiscard]] int checksum_of(std::span<const std::size_t> counts) noexcept;
+[[nodiscard]] int number_of_counts(std::span<const std::size_t> counts) noexcept;
 
 /// The arguments of gatherv or scatterv, checked: `blocks` is the layout of the root's buffer for all ranks.
 [[nodiscard]] Arguments checked_with_root(const SectionTable& table, detail::CommunicatorState& state,

@@ -26,7 +26,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   std::size_t all = 0;
   for (const std::size_t count : blocks.counts) all += count;
   Arguments arguments = arguments_of(state, collective, buffers, all);
-  arguments.call.root = checksum_of(blocks.counts);
+  arguments.call.root = number_of_counts(blocks.counts);
   table.put_into(arguments);
   return arguments;
 }

@@ -27,7 +27,7 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   if (!in_place) check_overlap(state, collective, buffers);
   table.out()[me] = {0, counts[me] * buffers.element_bytes};
   Arguments arguments = arguments_of(state, collective, buffers, all, operation);
-  arguments.call.root = checksum_of(counts);
+  arguments.call.root = number_of_counts(counts);
   table.put_into(arguments);
   return arguments;
 }

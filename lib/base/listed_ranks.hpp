@@ -9,6 +9,14 @@
 
 namespace chorus {
 
+/// Equal where the numbers are, none of them negative, and almost surely different otherwise; most so its upper half.
+template <class Number>
+[[nodiscard]] constexpr std::uint64_t checksum_of(std::span<const Number> numbers) noexcept {
+  std::uint64_t sum = 0;
+  for (const Number number : numbers) sum = (sum ^ (static_cast<std::uint64_t>(number) + 1)) * 0x9E3779B97F4A7C15U;
+  return sum;
+}
+
 // A list of ranks as one number: the list itself where it is short, so that messages can name it, and else a checksum.
 
 namespace detail {
@@ -26,13 +34,10 @@ constexpr unsigned bits_of_rank(std::size_t count) noexcept {
 [[nodiscard]] constexpr std::uint64_t number_of_list(std::span<const int> ranks) noexcept {
   const unsigned bits = detail::bits_of_rank(ranks.size());
   const auto fits = [&](int rank) { return bits >= 32 || (static_cast<std::uint64_t>(rank) >> bits) == 0; };
+  if (bits == 0 || !std::ranges::all_of(ranks, fits)) return checksum_of(ranks) | detail::is_checksum;
   std::uint64_t number = 0;
-  if (bits > 0 && std::ranges::all_of(ranks, fits)) {
-    for (const int rank : ranks) number = number << bits | static_cast<std::uint64_t>(rank);
-    return number;
-  }
-  for (const int rank : ranks) number = (number ^ (static_cast<std::uint64_t>(rank) + 1)) * 0x9E3779B97F4A7C15U;
-  return number | detail::is_checksum;
+  for (const int rank : ranks) number = number << bits | static_cast<std::uint64_t>(rank);
+  return number;
 }
 
 /// The list of `count` ranks with that number; nothing where it is a checksum.
