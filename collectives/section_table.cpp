@@ -37,8 +37,8 @@ void check_apart(detail::CommunicatorState& state, Collective collective, const 
 
 }  // namespace
 
-void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
-             std::span<Section> sections) {
+std::size_t lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
+                    std::span<Section> sections) {
   const auto [counts, displacements] = blocks.layout;
   if (counts.size() != sections.size() || (!displacements.empty() && displacements.size() != sections.size())) {
     reject(state, collective, blocks,
@@ -47,6 +47,7 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
                        sections.size()));
   }
   std::size_t next = 0;
+  std::size_t all = 0;
   for (std::size_t rank = 0; rank < sections.size(); ++rank) {
     const std::size_t begin = displacements.empty() ? next : displacements[rank];
     if (begin > blocks.elements || counts[rank] > blocks.elements - begin) {
@@ -57,8 +58,10 @@ void lay_out(detail::CommunicatorState& state, Collective collective, const Laid
     }
     sections[rank] = {begin * blocks.element_bytes, counts[rank] * blocks.element_bytes};
     next = begin + counts[rank];
+    all += counts[rank];
   }
   if (written && !displacements.empty()) check_apart(state, collective, blocks, sections);
+  return all;
 }
 
 int number_of_counts(std::span<const std::size_t> counts) noexcept {

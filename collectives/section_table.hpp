@@ -65,11 +65,11 @@ struct LaidOut {
   std::size_t element_bytes = 1;
 };
 
-/// Fills `sections` with the blocks of a layout.
+/// Fills `sections` with the blocks of a layout, and gives how many elements these are together.
 /// Throws Error{invalid_argument} naming the argument where it has not one block a rank, or a block leaves the buffer,
 /// or, where the buffer is `written`, two blocks overlap.
-void lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
-             std::span<Section> sections);
+std::size_t lay_out(detail::CommunicatorState& state, Collective collective, const LaidOut& blocks, bool written,
+                    std::span<Section> sections);
 
 /// For Call::root, where `counts_are_known`: the same for the same counts, and almost surely different for others.
 [[nodiscard]] int number_of_counts(std::span<const std::size_t> counts) noexcept;

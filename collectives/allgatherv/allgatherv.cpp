@@ -17,14 +17,13 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   const auto me = static_cast<std::size_t>(state.rank());
   const bool in_place = is_in_place(buffers);
   check_lengths(state, collective, buffers);
-  lay_out(state, collective, {blocks, "blocks", buffers.out_count, buffers.element_bytes}, true, table.out());
+  const std::size_t all =
+      lay_out(state, collective, {blocks, "blocks", buffers.out_count, buffers.element_bytes}, true, table.out());
   const Section mine = in_place ? table.out()[me] : Section{0, buffers.in_count * buffers.element_bytes};
   check_counts(state, collective, buffers, mine.bytes == table.out()[me].bytes,
                "in has as many as the block of this rank in argument blocks");
   if (!in_place) check_overlap(state, collective, buffers);
   std::ranges::fill(table.in(), mine);
-  std::size_t all = 0;
-  for (const std::size_t count : blocks.counts) all += count;
   Arguments arguments = arguments_of(state, collective, buffers, all);
   arguments.call.root = number_of_counts(blocks.counts);
   table.put_into(arguments);

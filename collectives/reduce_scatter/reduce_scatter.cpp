@@ -19,9 +19,8 @@ Arguments checked(const SectionTable& table, CommunicatorState& state, const Buf
   const bool in_place = is_in_place(buffers);
   const BlockLayout blocks(counts);
   check_lengths(state, collective, buffers);
-  lay_out(state, collective, {blocks, "counts", buffers.in_count, buffers.element_bytes}, false, table.in());
-  std::size_t all = 0;
-  for (const std::size_t count : counts) all += count;
+  const std::size_t all =
+      lay_out(state, collective, {blocks, "counts", buffers.in_count, buffers.element_bytes}, false, table.in());
   check_counts(state, collective, buffers, buffers.in_count == all && (in_place || buffers.out_count == counts[me]),
                "in has the sum of argument counts, out the count of this rank");
   if (!in_place) check_overlap(state, collective, buffers);

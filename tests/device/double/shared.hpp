@@ -12,7 +12,7 @@ namespace chorus::test::doubles {
 using Lock = std::unique_lock<std::mutex>;
 
 [[nodiscard]] std::mutex& guard() noexcept;
-/// Told of every change that a thread or a stream may wait for.
+/// Told of every change that a thread or a stream may wait for, but of the steps that a stream is given.
 [[nodiscard]] std::condition_variable& changed() noexcept;
 
 struct Settings {

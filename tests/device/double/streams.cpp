@@ -46,7 +46,7 @@ void serve(const StreamPtr& stream) {
   Lock lock(guard());
   thread_label() = stream->name;
   for (;;) {
-    changed().wait(lock, [&] { return !stream->steps.empty() || stream->destroyed; });
+    stream->given.wait(lock, [&] { return !stream->steps.empty() || stream->destroyed; });
     if (stream->steps.empty()) return;
     Step step = std::move(stream->steps.front());
     stream->steps.pop_front();
@@ -101,7 +101,7 @@ void remember_stream(const std::shared_ptr<Stream>& stream) { streams()[stream->
 void forget_stream(const std::shared_ptr<Stream>& stream) {
   stream->destroyed = true;
   streams().erase(stream->handle);
-  changed().notify_all();
+  stream->given.notify_one();
 }
 
 CUresult find_stream(const std::string& function, CUstream handle, StreamUse use, std::shared_ptr<Stream>& found,
@@ -143,7 +143,7 @@ void push(const std::shared_ptr<Stream>& stream, Work work) {
   }
   stream->steps.push_back({.work = std::move(work), .after = std::move(after)});
   ++stream->enqueued;
-  changed().notify_all();
+  stream->given.notify_one();
 }
 
 bool is_idle(const Stream& stream) {

@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -44,6 +45,7 @@ struct Stream {
   StreamKind kind = StreamKind::blocking;
   bool destroyed = false;
   std::deque<Step> steps = {};
+  std::condition_variable given;  ///< told of steps, and of its end
   std::uint64_t enqueued = 0;
   std::uint64_t completed = 0;
   std::shared_ptr<Capture> capture = nullptr;  ///< null: it is not capturing
