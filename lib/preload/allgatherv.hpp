@@ -25,7 +25,7 @@ struct Allgatherv {
   static void run(const Attachment& attachment, const Call& /*call*/, const void* in, MPI_Count in_count,
                   MPI_Datatype in_type, void* out, const Count* out_counts, const Displacement* out_displacements,
                   MPI_Datatype out_type, MPI_Comm comm) {
-    const RankBlocks result(blocks_of(out, out_counts, out_displacements, out_type, attachment.size()), comm);
+    const RankBlocks result(attachment.size(), blocks_of(out, out_counts, out_displacements, out_type), comm);
     if (in == MPI_IN_PLACE) {
       result.take_in(attachment.rank());
     } else {

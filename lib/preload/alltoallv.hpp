@@ -23,9 +23,9 @@ struct Alltoallv {
                   const Displacement* in_displacements, MPI_Datatype in_type, void* out, const Count* out_counts,
                   const Displacement* out_displacements, MPI_Datatype out_type, MPI_Comm comm) {
     const int ranks = attachment.size();
-    const RankBlocks result(blocks_of(out, out_counts, out_displacements, out_type, ranks), comm);
+    const RankBlocks result(ranks, blocks_of(out, out_counts, out_displacements, out_type), comm);
     if (in == MPI_IN_PLACE) return exchange_in_buffers(attachment.communicator(), result, result);
-    const RankBlocks own = apart_from(result, blocks_of(in, in_counts, in_displacements, in_type, ranks), comm);
+    const RankBlocks own(ranks, blocks_of(in, in_counts, in_displacements, in_type), comm, &result);
     exchange_in_buffers(attachment.communicator(), own, result);
   }
 };

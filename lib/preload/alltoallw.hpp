@@ -28,14 +28,11 @@ bool valid(const Typed<Count, Displacement>& all, int ranks) {
 }
 
 template <class Count, class Displacement>
-std::vector<Block> blocks_of(const Typed<Count, Displacement>& all, int ranks) {
-  std::vector<Block> blocks(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (all.counts[rank] == 0) continue;
-    blocks[static_cast<std::size_t>(rank)] = block_of(
-        static_cast<const std::byte*>(all.buffer) + all.displacements[rank], all.counts[rank], all.types[rank]);
-  }
-  return blocks;
+auto blocks_of(const Typed<Count, Displacement>& all) {
+  return [all](std::size_t rank) {
+    const std::byte* const place = static_cast<const std::byte*>(all.buffer) + all.displacements[rank];
+    return all.counts[rank] == 0 ? Block() : block_of(place, all.counts[rank], all.types[rank]);
+  };
 }
 
 struct Alltoallw {
@@ -57,11 +54,11 @@ struct Alltoallw {
                   const Count* out_counts, const Displacement* out_displacements, const MPI_Datatype* out_types,
                   MPI_Comm comm) {
     const int ranks = attachment.size();
-    const RankBlocks result(blocks_of(Typed<Count, Displacement>{out, out_counts, out_displacements, out_types}, ranks),
-                            comm);
+    const Typed<Count, Displacement> got{out, out_counts, out_displacements, out_types};
+    const RankBlocks result(ranks, blocks_of(got), comm);
     if (in == MPI_IN_PLACE) return exchange(attachment.communicator(), result, result);
     const Typed<Count, Displacement> sent{in, in_counts, in_displacements, in_types};
-    exchange(attachment.communicator(), apart_from(result, blocks_of(sent, ranks), comm), result);
+    exchange(attachment.communicator(), RankBlocks(ranks, blocks_of(sent), comm, &result), result);
   }
 };
 

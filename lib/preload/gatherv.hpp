@@ -28,13 +28,13 @@ struct Gatherv {
                   MPI_Datatype out_type, int root, MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
-      const RankBlocks own({block_of(in, in_count, in_type)}, comm);
+      const RankBlocks own(
+          1, [&](std::size_t) { return block_of(in, in_count, in_type); }, comm);
       own.take_in();
       const std::span<std::byte> data = own.spans().front();
-      const std::vector<std::size_t> nothing;
-      return detail::gatherv(communicator, bytes(data.data(), data.size(), nullptr, 0), nothing, root, {});
+      return detail::gatherv(communicator, bytes(data.data(), data.size(), nullptr, 0), BlockLayout(), root, {});
     }
-    const RankBlocks result(blocks_of(out, out_counts, out_displacements, out_type, attachment.size()), comm);
+    const RankBlocks result(attachment.size(), blocks_of(out, out_counts, out_displacements, out_type), comm);
     if (in == MPI_IN_PLACE) {
       result.take_in(root);
     } else {

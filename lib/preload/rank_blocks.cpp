@@ -9,33 +9,43 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 namespace chorus::preload {
 
-RankBlocks::RankBlocks(std::vector<Block> blocks, MPI_Comm comm, bool apart) : blocks_(std::move(blocks)), comm_(comm) {
-  std::size_t all = 0;
-  for (const Block& block : blocks_) all += block.bytes;
-  const auto needs_packing = [](const Block& block) { return block.bytes > 0 && is_staged(block.place, block.type); };
-  if (apart || std::ranges::any_of(blocks_, needs_packing)) packed_ = std::make_unique_for_overwrite<std::byte[]>(all);
-  spans_.reserve(blocks_.size());
-  std::byte* next = packed_.get();
-  for (const Block& block : blocks_) {
-    spans_.emplace_back(packed_ ? next : static_cast<std::byte*>(block.place), block.bytes);
-    if (packed_) next += block.bytes;
-  }
-}
+namespace {
 
-std::span<std::byte> RankBlocks::range() const noexcept {
+/// All memory from the first to the last of what `bytes_of` gives of `blocks`.
+template <class Blocks, class BytesOf>
+std::span<std::byte> range_of(const Blocks& blocks, const BytesOf& bytes_of) noexcept {
   std::byte* begin = nullptr;
   std::byte* end = nullptr;
-  for (const std::span<std::byte> block : spans_) {
+  for (const auto& each : blocks) {
+    const std::span<std::byte> block = bytes_of(each);
     if (block.empty()) continue;
     if (begin == nullptr || std::less<>()(block.data(), begin)) begin = block.data();
     if (end == nullptr || std::less<>()(end, block.data() + block.size())) end = block.data() + block.size();
   }
   return {begin, end};
 }
+
+}  // namespace
+
+std::unique_ptr<std::byte[]> RankBlocks::room_to_pack(const RankBlocks* received) const {
+  const auto needs_packing = [](const Block& block) { return block.bytes > 0 && is_staged(block.place, block.type); };
+  bool packs = std::ranges::any_of(blocks_.all(), needs_packing);
+  if (!packs && received != nullptr) {
+    const std::span<std::byte> read = range_of(
+        blocks_.all(), [](const Block& block) { return std::span(static_cast<std::byte*>(block.place), block.bytes); });
+    const std::span<std::byte> written = received->range();
+    packs = overlap(read.data(), read.size(), written.data(), written.size());
+  }
+  if (!packs) return nullptr;
+  std::size_t all = 0;
+  for (const Block& block : blocks_.all()) all += block.bytes;
+  return std::make_unique_for_overwrite<std::byte[]>(all);
+}
+
+std::span<std::byte> RankBlocks::range() const noexcept { return range_of(spans(), std::identity()); }
 
 void RankBlocks::take_in(int rank) const {
   if (packed_) put(rank, blocks_[static_cast<std::size_t>(rank)]);
@@ -66,14 +76,6 @@ void RankBlocks::put(int rank, const Block& block) const { pack(block, bytes_of(
 
 void RankBlocks::get(int rank, const Block& block) const { unpack(bytes_of(rank, block), block, comm_); }
 
-RankBlocks apart_from(const RankBlocks& out, std::vector<Block> blocks, MPI_Comm comm) {
-  const std::span<std::byte> written = out.range();
-  RankBlocks in(blocks, comm);
-  const std::span<std::byte> read = in.range();
-  if (!overlap(read.data(), read.size(), written.data(), written.size())) return in;
-  return {std::move(blocks), comm, true};
-}
-
 void exchange_in_buffers(const Communicator& communicator, const RankBlocks& in, const RankBlocks& out) {
   in.take_in();
   const CommonBuffer from(in);
@@ -91,18 +93,19 @@ void exchange(const Communicator& communicator, const RankBlocks& in, const Rank
     alltoallw(communicator, out.spans());
     return out.deliver();
   }
-  const std::vector<std::span<const std::byte>> given(in.spans().begin(), in.spans().end());
-  alltoallw(communicator, given, out.spans());
+  const PerRank<std::span<const std::byte>> given(in.spans().size(),
+                                                  [&in](std::size_t rank) { return in.spans()[rank]; });
+  alltoallw(communicator, given.all(), out.spans());
   out.deliver();
 }
 
-CommonBuffer::CommonBuffer(const RankBlocks& blocks) {
-  const std::span<std::byte> range = blocks.range();
-  buffers_ = bytes(range.data(), range.size(), range.data(), range.size());
-  for (const std::span<std::byte> block : blocks.spans()) {
-    counts_.push_back(block.size());
-    displacements_.push_back(block.empty() ? 0 : static_cast<std::size_t>(block.data() - range.data()));
-  }
-}
+CommonBuffer::CommonBuffer(const RankBlocks& blocks)
+    : range_(blocks.range()),
+      buffers_(bytes(range_.data(), range_.size(), range_.data(), range_.size())),
+      counts_(blocks.spans().size(), [&](std::size_t rank) { return blocks.spans()[rank].size(); }),
+      displacements_(blocks.spans().size(), [&](std::size_t rank) {
+        const std::span<std::byte> block = blocks.spans()[rank];
+        return block.empty() ? 0 : static_cast<std::size_t>(block.data() - range_.data());
+      }) {}
 
 }  // namespace chorus::preload

@@ -5,12 +5,12 @@
 
 #include "preload/attachment.hpp"
 #include "preload/handles.hpp"
+#include "preload/per_rank.hpp"
 #include "preload/reductions.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <vector>
 
 namespace chorus::preload {
 
@@ -32,15 +32,14 @@ struct ReduceScatter {
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, const Count* counts,
                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     const std::size_t elements = elements_of(call, type);
-    std::vector<std::size_t> blocks;
-    for (int rank = 0; rank < attachment.size(); ++rank) {
-      blocks.push_back(static_cast<std::size_t>(counts[rank]) * elements);
-    }
+    const PerRank<std::size_t> blocks(static_cast<std::size_t>(attachment.size()), [&](std::size_t rank) {
+      return static_cast<std::size_t>(counts[rank]) * elements;
+    });
     const bool in_place = in == MPI_IN_PLACE || in == out;
     const std::size_t own = blocks[static_cast<std::size_t>(attachment.rank())];
     const OfferedReduction reduction(
         call, operands(call, in_place ? out : in, call.count, out, in_place ? call.count : own), type, op, comm);
-    detail::reduce_scatter(attachment.communicator(), reduction.buffers(), blocks, reduction.operation(), {});
+    detail::reduce_scatter(attachment.communicator(), reduction.buffers(), blocks.all(), reduction.operation(), {});
     reduction.deliver();
   }
 

@@ -28,13 +28,13 @@ struct Scatterv {
                   MPI_Datatype out_type, int root, MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
-      const RankBlocks own({block_of(out, out_count, out_type)}, comm);
+      const RankBlocks own(
+          1, [&](std::size_t) { return block_of(out, out_count, out_type); }, comm);
       const std::span<std::byte> data = own.spans().front();
-      const std::vector<std::size_t> nothing;
-      detail::scatterv(communicator, bytes(nullptr, 0, data.data(), data.size()), nothing, root, {});
+      detail::scatterv(communicator, bytes(nullptr, 0, data.data(), data.size()), BlockLayout(), root, {});
       return own.deliver();
     }
-    const RankBlocks all(blocks_of(in, in_counts, in_displacements, in_type, attachment.size()), comm);
+    const RankBlocks all(attachment.size(), blocks_of(in, in_counts, in_displacements, in_type), comm);
     all.take_in();
     const CommonBuffer buffer(all);
     detail::scatterv(communicator, buffer.buffers(), buffer.layout(), root, {});
