@@ -13,7 +13,8 @@
 //   round 4                      C
 //
 // A rank reads one vector and writes one, whatever the number of ranks; the last waits p-1 rounds for its first
-// segment. The slots are as many as the ranks that can work at once.
+// segment. A slot is written again when the rank behind has read it; only the first time in a call is it one that all
+// ranks may have read, so that the first rank waits there for the last to come into the call.
 
 #include "base/machine.hpp"
 #include "one_round.hpp"
@@ -55,9 +56,10 @@ Traffic traffic(const Problem& problem) {
   const double rounds =
       std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.call, problem.slot_bytes))));
   const double between = std::max(0, problem.ranks - 2);  // ranks that read and write
+  const double until_all_have_come = rounds < data_slots ? 0 : std::max(0, problem.ranks - data_slots / 2);
   const double passes = std::min(problem.ranks - 1, 2);
   const double by_each = 2 * bytes * (problem.ranks - 1) / problem.ranks;  // read and written, in the mean
-  return {.shared = {.messages = rounds + between,
+  return {.shared = {.messages = rounds + between + until_all_have_come,
                      .bytes = by_each,
                      .reduced = joins(problem) ? bytes + between * segment : 0},
           .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
@@ -76,9 +78,12 @@ Task<> run(Transport& transport, Arguments arguments) {
   const Reduction reduction(arguments);
   Arguments rest = arguments;
   std::size_t done = 0;
+  int segments = 0;
   do {
     const std::size_t bytes = std::min(segment, all - done);
-    const Round round = co_await memory.open(data_slots);
+    const bool slot_is_of_this_call = segments++ >= data_slots;
+    const Round round = co_await memory.open(slot_is_of_this_call ? line_slots : data_slots);
+    if (slot_is_of_this_call && !last) co_await memory.arrival(round - data_slots, me + 1);
     if (!first) co_await memory.arrival(round, me - 1);
     combine(memory, reduction, rest, first ? nullptr : memory.slot(round, me - 1),
             last ? nullptr : memory.slot(round, me), bytes);
