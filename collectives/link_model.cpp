@@ -55,14 +55,16 @@ const LinkModel& or_built_in(const LinkModel* links) noexcept {
   return links != nullptr ? *links : built_in;
 }
 
+void LinkModel::take(const NetworkPace& between) noexcept {
+  network = {between.latency_us, between.megabytes_per_second};
+  network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};
+  to_next_gain = between.to_next_gain;
+}
+
 LinkModel LinkModel::of(const Pace& pace, bool crowded, const NetworkPace& between,
                         const DevicePace& devices) noexcept {
   LinkModel links = crowded ? crowded_model(pace) : model_of_ranks_apart(pace);
-  if (between.known()) {
-    links.network = {between.latency_us, between.megabytes_per_second};
-    links.network_by_all = {between.by_all_latency_us, between.by_all_megabytes_per_second};
-    links.to_next_gain = between.to_next_gain;
-  }
+  if (between.known()) links.take(between);
   if (devices.known()) links.device = {devices.copies_us, devices.copies_megabytes_per_second};
   if (devices.knows_windows()) links.windows = {devices.windows_us, devices.windows_megabytes_per_second};
   return links;

@@ -74,6 +74,8 @@ struct LinkModel {
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
   [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {},
                                     const DevicePace& devices = {}) noexcept;
+  /// Messages between nodes as they were measured.
+  void take(const NetworkPace& between) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
   /// What each of so many ranks of a node that send at a time sends to other nodes while a message is on its way.
   [[nodiscard]] double bytes_in_a_latency(int senders) const noexcept;

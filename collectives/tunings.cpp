@@ -36,6 +36,7 @@ Tunings::Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& ne
       throw Error(ErrorCode::invalid_environment, fmt::format("{} is not used: {}", subject, why));
     }
     built_in_ = Tuning::parse(file.text, built_in_.links, crowded);
+    if (network.known()) tuning.links.take(network);
     measured_ = std::move(tuning);
   } catch (const Error& error) {
     const std::string why = told_of(file, error.message());

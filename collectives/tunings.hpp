@@ -12,7 +12,8 @@ namespace chorus {
 class Tunings {
  public:
   /// Reads `file`. What is wrong with it, or with its use here, is thrown as Tuning::parse does where the user has
-  /// named it; one of the installation is then not used, and `warning` says why.
+  /// named it; one of the installation is then not used, and `warning` says why. Where the network was measured the
+  /// file does not speak of it: a communicator that the file's network holds for measures none.
   Tunings(const TuningFile& file, const Pace& pace, const NetworkPace& network, bool crowded,
           const DevicePace& devices = {});
 

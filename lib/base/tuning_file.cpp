@@ -71,12 +71,14 @@ std::string difference(const Site& measured, const Site& here) {
   return {};
 }
 
-bool TuningFile::gives_network(bool crowded) const {
+bool TuningFile::gives_network(const Job& job) const {
   const Json json = Json::parse(text, nullptr, false);
   const Json links = part(json, "links");
   if (!links.contains("network")) return false;
   const Json machine = part(json, "machine");
-  if (value(machine, "crowded", crowded) != crowded) return false;
+  if (value(machine, "crowded", job.crowded) != job.crowded) return false;
+  const auto covers = [&](const char* name, int number) { return 2.0 * value(machine, name, number) >= number; };
+  if (!covers("nodes", job.nodes) || !covers("ranks_per_node", job.senders)) return false;
   const Site measured = {.mpi = value(machine, "mpi", std::string()),
                          .processor = value(machine, "processor", std::string()),
                          .cores = value(machine, "cores", 0)};

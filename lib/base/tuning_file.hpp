@@ -25,9 +25,15 @@ struct TuningFile {
   bool installed = false;  ///< nobody asked for it: it lies where an installation has its own
   Site here;               ///< where it is read
 
-  /// Whether it says how long messages between nodes take, and holds for where it is read, by ranks that are `crowded`
-  /// or not. What else may be wrong with it is not asked.
-  [[nodiscard]] bool gives_network(bool crowded) const;
+  /// Ranks that send each other messages.
+  struct Job {
+    bool crowded = false;  ///< more ranks than cores
+    int nodes = 0;
+    int senders = 0;  ///< of a node, all of which send at a time
+  };
+  /// Whether it says how long messages between nodes take, and holds for where it is read by such a job: of at most
+  /// twice as many nodes, and ranks on each, as it was measured by. What else may be wrong with it is not asked.
+  [[nodiscard]] bool gives_network(const Job& job) const;
 
   friend bool operator==(const TuningFile&, const TuningFile&) = default;
 };

@@ -60,8 +60,12 @@ Task<> CommunicatorState::set_up(Call call, bool at_once) {
 }
 
 Task<> CommunicatorState::learn_network(NetworkPace known, bool at_once) {
+  const std::vector<int>& sizes = transport_->node_sizes();
+  const TuningFile::Job job = {
+      .crowded = crowded_, .nodes = static_cast<int>(sizes.size()), .senders = senders_across_nodes(sizes)};
+  if (settings_.tuning.gives_network(job)) co_return;
   network_ = known;
-  if (at_once && !known.covers(transport_->node_sizes())) network_ = co_await measure_network(*transport_);
+  if (at_once && !known.covers(sizes)) network_ = co_await measure_network(*transport_);
   if (!network_.known()) co_return;
   remember_network(network_);
   notes_.push_back(fmt::format(

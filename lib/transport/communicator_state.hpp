@@ -54,7 +54,7 @@ class Peers {
     Native* native = nullptr;
     Pace pace;                       ///< of the shared memory, the same on every rank
     NetworkPace network;             ///< of the most nodes and ranks that one of them remembers; the same on every rank
-    bool asks_for_network = false;   ///< calls are chosen by it
+    bool asks_for_network = false;   ///< calls are chosen by it, where no tuning file says it
     bool crowded = false;            ///< a machine has more ranks than cores; the same on every rank
     std::vector<std::string> notes;  ///< what was decided and why, for the log
   };
@@ -289,8 +289,8 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   /// Moves what is parked beside the operations of this communicator, and what this thread has parked on others. True
   /// where there is anything.
   bool drive_others();
-  /// The network's pace: that which another communicator has measured, or, where that was of few ranks beside these and
-  /// there is time (`at_once`), measured here.
+  /// The network's pace, where no tuning file gives it: that which another communicator has measured, or, where that
+  /// was of few ranks beside these and there is time (`at_once`), measured here.
   Task<> learn_network(NetworkPace known, bool at_once);
   /// The first part of such a call: sets up what is not, and fills `all` with what each rank gives.
   Task<> gather_into(Bytes all, Call call, ConstBytes own);

@@ -150,11 +150,11 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   if (native_) native_->know_hosts(has_uneven_hosts(records_));
   shared.pace = co_await agree_on_pace(transport, shared.memory.get(), shared.crowded, paces_of(records_));
   note_crowd(shared.pace);
-  const bool spans_nodes = std::ranges::max(shared.nodes) > 0;  // else the file need not be read for it
+  const bool spans_nodes = std::ranges::max(shared.nodes) > 0;
   limit_ = spans_nodes ? settings.timeout : 0ns;
   transport_.watch(limit_);
   if (native_) native_->watch(limit_);
-  shared.asks_for_network = spans_nodes && !settings.tuning.gives_network(shared.crowded);
+  shared.asks_for_network = spans_nodes;
   const auto extent = [](const PeerRecord& record) { return record.network.nodes * record.network.senders; };
   shared.network = std::ranges::max_element(records_, {}, extent)->network;
   shared.notes.emplace_back(memory_.single_copy    ? "long blocks of a node by a single copy"

@@ -228,17 +228,21 @@ TEST(Tunings, GoOnWithoutTheFileOfAnInstallationAndWarn) {
   }
 }
 
-TEST(Tunings, TakeTheNetworkThatWasMeasuredUnlessTheFileSaysIt) {
+TEST(Tunings, TakeTheNetworkThatWasMeasuredAndElseThatOfTheFile) {
   const NetworkPace network = {50, 100, 80, 200};
   const std::string file = R"({"schema": 1, "links": {"network": {"latency_us": 5, "megabytes_per_second": 6}}})";
-  const auto links = [&](const std::string& text, Repeatability repeatability) {
-    const Tunings tunings({.path = {}, .text = text, .installed = false, .here = {}}, no_pace, network, false);
+  const auto links = [&](const std::string& text, Repeatability repeatability, const NetworkPace& measured) {
+    const Tunings tunings({.path = {}, .text = text, .installed = false, .here = {}}, no_pace, measured, false);
     return tunings.of({.repeatability = repeatability}).links;
   };
-  EXPECT_EQ(links("", Repeatability::none).network.of(8), (Link{50, 100}));
-  EXPECT_EQ(links("", Repeatability::none).network_by_all->of(8), (Link{80, 200}));
-  EXPECT_EQ(links(file, Repeatability::none).network.of(8), (Link{5, 6}));
-  EXPECT_EQ(links("", Repeatability::deterministic).network, LinkModel().network) << "another run would measure anew";
+  EXPECT_EQ(links("", Repeatability::none, network).network.of(8), (Link{50, 100}));
+  EXPECT_EQ(links("", Repeatability::none, network).network_by_all->of(8), (Link{80, 200}));
+  EXPECT_EQ(links(file, Repeatability::none, network).network.of(8), (Link{50, 100}))
+      << "where the file holds nobody measures";
+  EXPECT_EQ(links(file, Repeatability::none, {}).network.of(8), (Link{5, 6}));
+  EXPECT_EQ(links(file, Repeatability::deterministic, network).network.of(8), (Link{5, 6}));
+  EXPECT_EQ(links("", Repeatability::deterministic, network).network, LinkModel().network)
+      << "another run would measure anew";
 }
 
 TEST(Tuning, KeepsTheBuiltInOfWhatIsLeftOut) {

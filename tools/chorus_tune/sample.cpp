@@ -56,7 +56,7 @@ class Sampling {
       : options_(options), world_(world), console_(console) {
     detail::CommunicatorState& state = world_.state();
     const TuningFile file = {.path = {}, .text = text, .installed = false, .here = {}};
-    with_file_ = std::make_shared<const Tunings>(file, state.pace(), state.network(), state.crowded());
+    with_file_ = std::make_shared<const Tunings>(file, state.pace(), NetworkPace(), state.crowded());
   }
 
   Sample run() {
