@@ -32,8 +32,9 @@ namespace chorus {
 /// yet given back.
 CHORUS_API void deallocate(void* data) noexcept;
 
-/// True where these bytes lie where registered memory is; whether they are allocated it does not tell. Reductions and
-/// copies of long blocks profit from a buffer of which this is true; the ranks of a call may differ.
+/// True where these bytes lie where registered memory is; whether they are allocated it does not tell. Long blocks of
+/// bcast, reduce, allreduce, reduce_scatter_block, allgather, alltoall, gather and scatter profit from a buffer of
+/// which this is true; the ranks of a call may differ.
 [[nodiscard]] CHORUS_API bool is_registered(const void* data, std::size_t bytes) noexcept;
 
 /// For containers: std::vector<double, chorus::Allocator<double>>.

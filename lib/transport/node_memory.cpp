@@ -174,6 +174,8 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
   if (memory.lease_) {
     records[me].segment = segment->address();
     records[me].region = memory.lease_.offset();
+    // Its pages are to lie near this rank, not near the first one that looks for a line of it.
+    std::memset(memory.lease_.data(), 0, control_bytes);
   }
   const Bytes all_records = std::as_writable_bytes(std::span(records));
   co_await gather_records(transport, all_records);

@@ -52,18 +52,6 @@ Registry& registry() {
   return *all;
 }
 
-std::string first_word_of(const char* path) {
-  std::string word;
-  std::ifstream(path) >> word;
-  return word;
-}
-
-/// True where the system may find no page for a touch and kill the process, though it has enough memory.
-bool system_counts_strictly() {
-  static const bool strictly = first_word_of("/proc/sys/vm/overcommit_memory") == "2";
-  return strictly;
-}
-
 /// What communicators make of it is for a rank 0 to say; here the process's own environment counts.
 bool is_wanted() {
   static const bool wanted = [] {
@@ -84,7 +72,7 @@ void* registered(std::size_t bytes) {
   const std::shared_ptr<Segment>& segment = Segment::of_this_process();
   if (!segment) return nullptr;
   Segment::Lease lease = Segment::lease(segment, bytes, bytes < huge_page ? Segment::page : huge_page);
-  if (!lease || (system_counts_strictly() && !lease.commit())) return nullptr;
+  if (!lease) return nullptr;
   advise(lease, MADV_DODUMP);
   if (bytes >= huge_page) advise(lease, MADV_HUGEPAGE);
   void* const data = lease.data();

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -92,6 +93,14 @@ bool is_ours(int descriptor, const SegmentAddress& address) {
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (status.st_uid != geteuid() || static_cast<std::uint64_t>(status.st_size) != address.bytes) return false;
   return address.kind != SegmentAddress::Kind::memfd || (fcntl(descriptor, F_GET_SEALS) & F_SEAL_SHRINK) != 0;
+}
+
+bool system_counts_strictly() {
+  static const bool strictly = [] {
+    int policy = 0;
+    return std::ifstream("/proc/sys/vm/overcommit_memory") >> policy && policy == 2;
+  }();
+  return strictly;
 }
 
 }  // namespace
@@ -181,6 +190,12 @@ void Segment::unlink() noexcept {
 }
 
 Segment::Lease Segment::lease(const std::shared_ptr<Segment>& segment, std::size_t bytes, std::size_t alignment) {
+  Lease lease = take(segment, bytes, alignment);
+  if (lease && system_counts_strictly() && !lease.commit()) return {};
+  return lease;
+}
+
+Segment::Lease Segment::take(const std::shared_ptr<Segment>& segment, std::size_t bytes, std::size_t alignment) {
   if (bytes > segment->address_.bytes || segment->process_ != getpid()) return {};
   const std::size_t whole = (bytes + page - 1) / page * page;
   const std::scoped_lock lock(segment->mutex_);

@@ -92,13 +92,15 @@ class Segment {
 
   [[nodiscard]] const SegmentAddress& address() const noexcept { return address_; }
   /// Empty where no piece of this length is free, and in a forked child. `segment` is the one asked; the piece begins
-  /// at a multiple of `alignment`, whole pages, from the segment's beginning.
+  /// at a multiple of `alignment`, whole pages, from the segment's beginning. Also empty where a system that promises
+  /// no more memory than it has (vm.overcommit_memory = 2) has not as much: there a touch would end the process.
   [[nodiscard]] static Lease lease(const std::shared_ptr<Segment>& segment, std::size_t bytes,
                                    std::size_t alignment = page);
   /// Removes the name, if it has one: whoever has not attached never will.
   void unlink() noexcept;
 
  private:
+  [[nodiscard]] static Lease take(const std::shared_ptr<Segment>& segment, std::size_t bytes, std::size_t alignment);
   void give_back(std::size_t offset, std::size_t bytes) noexcept;
 
   SegmentAddress address_;
