@@ -58,7 +58,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "gatherv inside the nodes, allgatherv between their first ranks, bcast inside the nodes",
-    .source = "Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
+    .source = "Zhu et al., EuroPVM/MPI 2009 (hierarchical collectives)",
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,

@@ -86,7 +86,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, allreduce between their first ranks, bcast inside the nodes",
-    .source = "Karonis et al., IPDPS 2000; Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
+    .source = "Karonis et al., IPDPS 2000; Zhu et al., EuroPVM/MPI 2009 (hierarchical collectives)",
     .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,

@@ -27,7 +27,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "the ranks of each node meet, then one of each node: few messages",
-    .source = "Karonis et al., IPDPS 2000; Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
+    .source = "Karonis et al., IPDPS 2000; Zhu et al., EuroPVM/MPI 2009 (hierarchical collectives)",
     .applies = has_nodes,
     .traffic = traffic,
     .run = run,

@@ -80,7 +80,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, then to the root from one rank of each",
-    .source = "Karonis et al., IPDPS 2000; Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
+    .source = "Karonis et al., IPDPS 2000; Zhu et al., EuroPVM/MPI 2009 (hierarchical collectives)",
     .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,

@@ -50,7 +50,7 @@ extern const Algorithm algorithm;
 const Algorithm algorithm{
     .name = "hierarchical",
     .summary = "reduce inside the nodes, reduce_scatter between their first ranks, scatter inside the nodes",
-    .source = "Zhu et al., Cluster Computing 2009 (SMP-aware collectives)",
+    .source = "Zhu et al., EuroPVM/MPI 2009 (hierarchical collectives)",
     .applies = reduces_by_node,
     .traffic = traffic,
     .run = run,
