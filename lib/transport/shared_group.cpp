@@ -266,11 +266,21 @@ std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
     if (!failure) continue;
     const std::optional<Recorded> last = recorded(peer);
     const std::uint64_t call = last ? last->number : 0;
-    if (call > calls_begun_ || (earliest && earliest_call <= call)) continue;
+    if (call > calls_begun_ && !has_made_others(peer)) continue;
+    if (earliest && earliest_call <= call) continue;
     earliest_call = call;
     earliest = std::move(failure);
   }
   return earliest;
+}
+
+bool SharedGroup::has_made_others(int peer) const noexcept {
+  const std::uint64_t first = calls_begun_ > call_records ? calls_begun_ - call_records + 1 : 1;
+  for (std::uint64_t number = calls_begun_; number >= first; --number) {
+    const std::optional<Recorded> theirs = recorded(peer, number);
+    if (theirs && theirs->call != recorded(rank(), number)->call) return true;
+  }
+  return false;
 }
 
 std::optional<SharedGroup::Failure> SharedGroup::failure_of(int rank) const {

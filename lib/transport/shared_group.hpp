@@ -217,7 +217,7 @@ class SharedGroup {
     std::string text;
   };
   /// That of the rank that gave up in the earliest call, as the others' may follow from it. A rank that gave up in a
-  /// later call than this one's does not count: it has done its part of this call.
+  /// later call than this one's does not count where it has done its part of this call: it has made the same ones.
   [[nodiscard]] std::optional<Failure> failure_of_others() const;
   /// That of `rank`, in whatever call.
   [[nodiscard]] std::optional<Failure> failure_of(int rank) const;
@@ -237,6 +237,8 @@ class SharedGroup {
   [[nodiscard]] Line& line(int rank, Round round) const noexcept {
     return page(rank).lines[place_of(round, line_slots)].line;
   }
+  /// True where `peer` has made other calls than this rank under the same numbers.
+  [[nodiscard]] bool has_made_others(int peer) const noexcept;
   // Lets this rank's processor have what is written in later rounds to itself, which others had read: stores wait for
   // one another, but lines come several at a time.
   void take_lines_back(Round first) const noexcept;

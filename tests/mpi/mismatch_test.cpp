@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -188,6 +189,25 @@ INSTANTIATE_TEST_SUITE_P(Every, Mismatch,
                            return fmt::format("{}_{}_{}", std::get<0>(info.param).name, std::get<1>(info.param),
                                               algorithm.empty() ? "chosen" : algorithm);
                          });
+
+// The root of the bcast waits for nobody, so that three ranks are in the next call when they see what the fourth does.
+// That one waits for them to leave its slots, whatever call they are in.
+TEST(MismatchOfRounds, IsToldToARankWhoseCallTheOthersPassedBy) {
+  const OwnedComm mpi_comm(0, job_rank());
+  const Communicator comm = from_mpi(mpi_comm.get());
+  const Outcome outcome = outcome_of([&] {
+    std::vector<float> mine(std::size_t{1} << 20U);
+    if (comm.rank() == odd_rank) {
+      const std::vector<float> all(mine.size() * static_cast<std::size_t>(comm.size()));
+      scatter(comm, all, mine, odd_rank, {.algorithm = "shared"});
+    } else {
+      bcast(comm, std::span(mine).first(1), 0, {.algorithm = "line"});
+    }
+    barrier(comm);
+  });
+  expect_error(outcome, ErrorCode::mismatch, {"disagree about call #1", "rank 1: scatter of", "bcast of"});
+  EXPECT_LT(outcome.took.count(), soon_s);
+}
 
 class MismatchOfNodes : public testing::TestWithParam<std::tuple<Disagreement, std::size_t, std::string_view>> {};
 
