@@ -7,12 +7,20 @@
 namespace chorus {
 
 /// A part of a data slot cut into one piece a rank, of whole elements and, where these divide a cache line, of whole
-/// lines: every rank reduces its own piece. The last pieces are shorter, and may be empty.
+/// lines: every rank reduces its own piece. The last pieces are shorter, and may be empty. Or a vector cut into
+/// segments likewise.
 class Pieces {
  public:
   Pieces(std::size_t bytes, std::size_t element, int ranks) noexcept : bytes_(bytes) {
     const std::size_t unit = line % element == 0 ? line : element;
     each_ = quotient_rounded_up(bytes, static_cast<std::size_t>(ranks) * unit) * unit;
+  }
+
+  /// The same pieces of the first `bytes` alone.
+  [[nodiscard]] Pieces cut_to(std::size_t bytes) const noexcept {
+    Pieces cut = *this;
+    cut.bytes_ = bytes;
+    return cut;
   }
 
   [[nodiscard]] std::size_t offset(int piece) const noexcept {

@@ -14,6 +14,7 @@ namespace chorus::vendor {
 namespace {
 
 constexpr std::chrono::seconds patience(1);
+constexpr std::chrono::microseconds moment(100);
 
 class Completion final : public PolledEvent {
  public:
@@ -27,7 +28,7 @@ class Completion final : public PolledEvent {
   void abandon() noexcept override {
     const auto until = std::chrono::steady_clock::now() + patience;
     try {
-      while (!native_.test(ticket_) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+      while (!native_.test(ticket_) && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(moment);
     } catch (const std::exception&) {  // MPI has given it up
     }
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared allreduce: reduce-scatter and allgather through the shared memory (two shots: two rounds), one slot's length
-// of the vector at a time.
+// Shared allreduce: reduce-scatter and allgather through the shared memory (two shots), one slot's length of the vector
+// at a time.
 //
-// Each slot's length is cut into a piece a rank. In the first round a rank copies all pieces but its own into its slot;
-// then it reads its own piece from everybody's slot and reduces it, straight into the result and into its slot of the
-// second round, from which the others fetch it. With p = 3, written as reads and writes of rank 1 (pieces A B C):
+// The vector goes by in segments, each cut into a piece a rank. Before a rank arrives at a round it has copied its data
+// of the next segment into its slot, all but its own piece; has reduced that of the last one from everybody's slots,
+// straight into the result and into the place that is free in its slot; and has fetched what the others have reduced of
+// the one before. With p = 3, pieces A, B and C of the segments 1 and 2, what rank 1 does:
 //
-//   copy in    slot <- A C
-//   round 1    everybody has copied in
-//   reduce     result B <- slot0 B + own B + slot2 B, and slot' <- result B
-//   round 2    everybody has reduced
-//   copy out   result A <- slot'0 A,  result C <- slot'2 C
+//   round 1   slot <- A1 C1
+//   round 2   slot <- A2 C2   result B1, slot <- sum of B1
+//   round 3                   result B2, slot <- sum of B2   result A1 C1 <- their slots
+//   after                                                    result A2 C2 <- their slots
 //
 // What goes into shared memory is streamed past the caches: writing lines that another core read last would cost more
 // than everything else. A rank moves 2n bytes in and 2n out whatever the number of ranks. Short vectors pay for the
@@ -26,19 +26,23 @@
 #include "reduction.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace chorus::allreduce_shared {
 namespace {
 
 bool applies(const Problem& problem) { return problem.shared && problem.call.element_bytes() <= problem.slot_bytes; }
 
+int segments_of(const Call& call, std::size_t slot_bytes) {
+  const std::size_t longest = call.whole_bytes(slot_bytes);
+  return static_cast<int>(std::max<std::size_t>(1, (call.bytes() + longest - 1) / longest));
+}
+
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = (problem.ranks - 1.0) / problem.ranks;
-  const double chunks =
-      std::max(1.0, std::ceil(bytes / static_cast<double>(problem.call.whole_bytes(problem.slot_bytes))));
-  return {.shared = {.messages = 2 * chunks, .bytes = bytes * (1 + 3 * others), .reduced = bytes * others},
+  return {.shared = {.messages = segments_of(problem.call, problem.slot_bytes) + 1.0,
+                     .bytes = bytes * (1 + 3 * others),
+                     .reduced = bytes * others},
           .messages = {},
           .far = far_by_all(problem, 2 * bytes * others)};
 }
@@ -50,87 +54,97 @@ class TwoShot {
       : memory_(memory),
         arguments_(arguments),
         reduction_(arguments),
+        number_(segments_of(arguments.call, memory.slot_bytes())),
+        segments_(arguments.call.bytes(), arguments.call.element_bytes(), number_),
+        pieces_(segments_.bytes(0), arguments.call.element_bytes(), memory.size()),
         in_(memory, lendable(memory, arguments.in, arguments.call.bytes()), arguments.call.bytes()),
         out_(memory, lendable(memory, arguments.out, arguments.call.bytes()), arguments.call.bytes(), 1) {}
 
-  /// Copies the `bytes` that stand `done` bytes into `in`, all but this rank's piece, into this rank's slot.
-  void copy_in(Round copied, std::size_t done, std::size_t bytes) {
-    done_ = done;
-    pieces_ = Pieces(bytes, arguments_.call.element_bytes(), memory_.size());
-    in_.show(copied);
-    if (in_.own()) return;
-    const std::byte* const in = arguments_.in + done_;
-    std::byte* slot = memory_.slot(copied, me());
-    const std::size_t end = pieces_.offset(me() + 1);
-    memory_.put(slot, in, pieces_.offset(me()));
-    memory_.put(slot + end, in + end, bytes - end);
+  [[nodiscard]] int segments() const { return number_; }
+
+  /// Shows what this rank lends, before it arrives at a round.
+  void show(Round round) const {
+    in_.show(round);
+    out_.show(round);
   }
 
-  /// Reduces this rank's piece of everybody's data into `out` and into this rank's slot of the next round.
-  void reduce_own(Round copied, Round reduced) {
-    out_.show(reduced);
-    const std::size_t end = pieces_.offset(me() + 1);
-    const std::size_t block = block_copied_on(arguments_.call);
-    for (std::size_t offset = pieces_.offset(me()); offset < end; offset += block) {
+  /// Copies a segment of `in`, all but this rank's piece, into this rank's slot.
+  void copy_in(Round round, int segment) const {
+    if (in_.own()) return;
+    const Pieces pieces = pieces_of(segment);
+    const std::byte* const in = arguments_.in + segments_.offset(segment);
+    std::byte* const slot = memory_.slot(round, me());
+    const std::size_t end = pieces.offset(me() + 1);
+    memory_.put(slot, in, pieces.offset(me()));
+    memory_.put(slot + end, in + end, segments_.bytes(segment) - end);
+  }
+
+  /// Reduces this rank's piece of the segment that came with the round before, into `out` and into this rank's slot.
+  void reduce_own(Round round, int segment) {
+    const Pieces pieces = pieces_of(segment);
+    const std::size_t begin = segments_.offset(segment);
+    const std::size_t end = pieces.offset(me() + 1), block = block_copied_on(arguments_.call);
+    for (std::size_t offset = pieces.offset(me()); offset < end; offset += block) {
       const std::size_t bytes = std::min(block, end - offset);
-      const std::span<const std::byte*> inputs = memory_.slots(copied, offset);
-      in_.replace(inputs, copied, done_ + offset);
-      inputs[static_cast<std::size_t>(me())] = arguments_.in + done_ + offset;
-      std::byte* const out = arguments_.out + done_ + offset;
+      const std::span<const std::byte*> inputs = memory_.slots(round - 1, offset);
+      in_.replace(inputs, round - 1, begin + offset);
+      inputs[static_cast<std::size_t>(me())] = arguments_.in + begin + offset;
+      std::byte* const out = arguments_.out + begin + offset;
       reduction_.all(out, inputs, bytes);
-      if (!out_.own()) memory_.put(memory_.slot(reduced, me()) + offset, out, bytes);
+      if (!out_.own()) memory_.put(memory_.slot(round, me()) + offset, out, bytes);
     }
   }
 
-  /// Fetches what the others have reduced, beginning with the next rank so that not all read from one.
-  void copy_out(Round reduced) const {
+  /// Fetches what the others have reduced in `round`, beginning with the next rank so that not all read from one.
+  void copy_out(Round round, int segment) const {
+    const Pieces pieces = pieces_of(segment);
     for (int step = 1; step < memory_.size(); ++step) {
       const int owner = (me() + step) % memory_.size();
-      const std::size_t offset = pieces_.offset(owner);
-      const std::byte* const theirs = out_.of(reduced, owner, done_ + offset, memory_.slot(reduced, owner) + offset);
-      kernels::copy(arguments_.out + done_ + offset, theirs, pieces_.bytes(owner), kernels::Store::cached);
+      const std::size_t offset = pieces.offset(owner);
+      const std::size_t place = segments_.offset(segment) + offset;
+      const std::byte* const theirs = out_.of(round, owner, place, memory_.slot(round, owner) + offset);
+      kernels::copy(arguments_.out + place, theirs, pieces.bytes(owner), kernels::Store::cached);
     }
   }
 
   /// True where a result is still to be read when this rank has fetched all.
-  [[nodiscard]] bool is_read_on(Round reduced) const { return out_.any(reduced); }
+  [[nodiscard]] bool is_read_on(Round round) const { return out_.any(round); }
   /// True where this rank has read an input where it stands.
-  [[nodiscard]] bool has_read_lent(Round copied) const { return in_.any(copied); }
+  [[nodiscard]] bool has_read_lent(Round round) const { return in_.any(round); }
 
  private:
   [[nodiscard]] int me() const { return memory_.rank(); }
+  /// As they lie in the first segment, which is the longest: pieces of two segments are in one slot.
+  [[nodiscard]] Pieces pieces_of(int segment) const { return pieces_.cut_to(segments_.bytes(segment)); }
 
   SharedGroup& memory_;
   const Arguments& arguments_;
   Reduction reduction_;
+  int number_;
+  Pieces segments_;
+  Pieces pieces_;
   Loan in_;
   Loan out_;
-  std::size_t done_ = 0;
-  Pieces pieces_{0, 1, 1};
 };
 
 Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
   TwoShot steps(memory, arguments);
-  const std::size_t all = arguments.call.bytes();
-  const std::size_t longest = arguments.call.whole_bytes(memory.slot_bytes());
-  Round copied = 0, reduced = 0;
-  std::size_t done = 0;
-  do {
-    const std::size_t bytes = std::min(longest, all - done);
-    copied = co_await memory.open(data_slots);
-    steps.copy_in(copied, done, bytes);
-    memory.arrive(copied);
-    co_await memory.arrivals(copied);
-    reduced = co_await memory.open(data_slots);
-    steps.reduce_own(copied, reduced);
-    memory.arrive(reduced);
-    co_await memory.arrivals(reduced);
-    steps.copy_out(reduced);
-    done += bytes;
-  } while (done < all);
-  if (steps.is_read_on(reduced)) co_await until_all_have_read(memory);
-  if (steps.has_read_lent(copied)) memory.check_others();  // who has arrived may have given up since
+  const int segments = steps.segments();
+  Round round = 0;
+  for (int segment = 0; segment <= segments; ++segment) {
+    round = co_await memory.open(data_slots);
+    steps.show(round);
+    if (segment < segments) steps.copy_in(round, segment);
+    if (segment > 0) co_await memory.arrivals(round - 1);
+    if (segment > 0) steps.reduce_own(round, segment - 1);
+    if (segment > 1) steps.copy_out(round - 1, segment - 2);
+    memory.arrive(round);
+  }
+  co_await memory.arrivals(round);
+  steps.copy_out(round, segments - 1);
+  if (steps.is_read_on(round)) co_await until_all_have_read(memory);
+  if (steps.has_read_lent(round)) memory.check_others();  // who has arrived may have given up since
 }
 
 }  // namespace
