@@ -26,11 +26,11 @@ struct Allgather {
                   MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     const auto ranks = static_cast<std::size_t>(attachment.size());
     const std::size_t total = ranks * call.count;
-    Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
+    Incoming result(block_of(out, out_count, out_type), attachment.size(), comm);
     if (in == MPI_IN_PLACE) {
       result.take_in(attachment.rank());
     } else {
-      const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
+      const Outgoing own(block_of(in, in_count, in_type), comm);
       if (!overlap(own.data(), call.count, result.data(), total)) {
         detail::allgather(attachment.communicator(), bytes(own.data(), call.count, result.data(), total), {});
         return result.deliver();

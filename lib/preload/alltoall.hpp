@@ -26,13 +26,14 @@ struct Alltoall {
                   MPI_Datatype in_type, void* out, MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
     const int ranks = attachment.size();
     const std::size_t total = static_cast<std::size_t>(ranks) * call.count;
-    Incoming result({out, out_count, out_type, call.count, ranks}, comm);
+    Incoming result(block_of(out, out_count, out_type), ranks, comm);
     if (in == MPI_IN_PLACE) {
       for (int rank = 0; rank < ranks; ++rank) result.take_in(rank);
       detail::alltoall(attachment.communicator(), bytes(result.data(), total, result.data(), total), {});
     } else {
-      const bool apart = is_plain(in_type) && overlap(in, total, result.data(), total);
-      Incoming own({const_cast<void*>(in), in_count, in_type, call.count, ranks}, comm, apart);
+      const Block first = block_of(in, in_count, in_type);
+      const bool apart = first.type.plain && overlap(in, total, result.data(), total);
+      Incoming own(first, ranks, comm, apart);
       for (int rank = 0; rank < ranks; ++rank) own.take_in(rank);
       detail::alltoall(attachment.communicator(), bytes(own.data(), total, result.data(), total), {});
     }

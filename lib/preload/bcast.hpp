@@ -19,7 +19,7 @@ struct Bcast {
 
   static void run(const Attachment& attachment, const Call& call, void* buffer, MPI_Count count, MPI_Datatype type,
                   int root, MPI_Comm comm) {
-    Incoming data({buffer, count, type, call.count}, comm);
+    Incoming data(block_of(buffer, count, type), 1, comm);
     if (attachment.rank() == root) data.take_in(0);
     detail::bcast(attachment.communicator(), bytes(data.data(), call.count, data.data(), call.count), root, {});
     if (attachment.rank() != root) data.deliver();

@@ -30,11 +30,11 @@ struct Gather {
                   MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
-      const Outgoing own({const_cast<void*>(in), in_count, in_type, call.count}, comm);
+      const Outgoing own(block_of(in, in_count, in_type), comm);
       return detail::gather(communicator, bytes(own.data(), call.count, nullptr, 0), root, {});
     }
     const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
-    Incoming result({out, out_count, out_type, call.count, attachment.size()}, comm);
+    Incoming result(block_of(out, out_count, out_type), attachment.size(), comm);
     if (in == MPI_IN_PLACE) {
       result.take_in(root);
     } else {

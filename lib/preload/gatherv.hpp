@@ -28,11 +28,9 @@ struct Gatherv {
                   MPI_Datatype out_type, int root, MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
-      const RankBlocks own(
-          1, [&](std::size_t) { return block_of(in, in_count, in_type); }, comm);
-      own.take_in();
-      const std::span<std::byte> data = own.spans().front();
-      return detail::gatherv(communicator, bytes(data.data(), data.size(), nullptr, 0), BlockLayout(), root, {});
+      const Block block = block_of(in, in_count, in_type);
+      const Outgoing own(block, comm);
+      return detail::gatherv(communicator, bytes(own.data(), block.bytes(), nullptr, 0), BlockLayout(), root, {});
     }
     const RankBlocks result(attachment.size(), blocks_of(out, out_counts, out_displacements, out_type), comm);
     if (in == MPI_IN_PLACE) {

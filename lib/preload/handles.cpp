@@ -110,14 +110,17 @@ const KnownType* known_type(MPI_Datatype handle) noexcept {
   return handle == MPI_DATATYPE_NULL ? nullptr : types.find(handle);
 }
 
-Extent extent(MPI_Count count, MPI_Datatype type) noexcept {
-  if (count < 0 || type == MPI_DATATYPE_NULL) return {};
-  if (const KnownType* const own = known_type(type)) {
-    return {.valid = true, .bytes = static_cast<std::size_t>(count) * own->bytes, .lasting = true};
-  }
+Type look_up(MPI_Datatype handle) noexcept {
+  if (const KnownType* const known = known_type(handle)) return {handle, known->bytes, true, true};
   MPI_Count bytes = 0;
-  if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0) return {};
-  return {.valid = true, .bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes)};
+  if (handle == MPI_DATATYPE_NULL || PMPI_Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes < 0) return {};
+  return {handle, static_cast<std::size_t>(bytes), true, false};
+}
+
+Extent extent(MPI_Count count, MPI_Datatype type) noexcept {
+  const Type element = count < 0 ? Type() : type_of(type);
+  if (!element.valid) return {};
+  return {.valid = true, .bytes = static_cast<std::size_t>(count) * element.bytes, .lasting = element.plain};
 }
 
 Offer offer_move(Collective collective, int root, const Extent& block) noexcept {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 // MPI's data types in chorus's words.
 namespace chorus::preload {
@@ -32,6 +33,25 @@ struct KnownType {
 [[nodiscard]] const KnownType* known_type(MPI_Datatype handle) noexcept;
 [[nodiscard]] inline bool is_plain(MPI_Datatype type) noexcept { return known_type(type) != nullptr; }
 
+/// A data type as a call names it, looked up once.
+struct Type {
+  MPI_Datatype handle{};
+  std::size_t bytes = 0;  ///< of an element, without the gaps
+  bool valid = false;     ///< false where it is none
+  bool plain = false;     ///< one of those above
+};
+[[nodiscard]] Type look_up(MPI_Datatype handle) noexcept;
+/// The basic type that this thread has looked up last, as programs repeat their types.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local Type last_type;
+[[nodiscard]] inline Type type_of(MPI_Datatype handle) noexcept {
+  if (last_type.handle != handle || !last_type.valid) {
+    const Type found = look_up(handle);
+    if (!found.plain) return found;
+    last_type = found;
+  }
+  return last_type;
+}
+
 /// True where a buffer is missing that `count` elements need: also where MPI_IN_PLACE stands for it. Types made by the
 /// program may contain addresses.
 [[nodiscard]] inline bool is_missing(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
@@ -50,14 +70,15 @@ struct Extent {
 template <class Count, class Displacement>
 [[nodiscard]] Extent extent(const void* buffer, const Count* counts, const Displacement* displacements,
                             MPI_Datatype type, int ranks) noexcept {
-  const Extent element = extent(1, type);
+  const Type element = type_of(type);
   if (!element.valid || counts == nullptr || displacements == nullptr) return {};
-  Extent all{.valid = true};
+  const MPI_Count most = is_missing(buffer, 1, type) ? 0 : std::numeric_limits<MPI_Count>::max();
+  std::size_t elements = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (counts[rank] < 0 || is_missing(buffer, counts[rank], type)) return {};
-    all.bytes += static_cast<std::size_t>(counts[rank]) * element.bytes;
+    if (counts[rank] < 0 || counts[rank] > most) return {};
+    elements += static_cast<std::size_t>(counts[rank]);
   }
-  return all;
+  return {.valid = true, .bytes = elements * element.bytes};
 }
 
 /// A collective that only moves data, blocks of `block` each, as bytes.

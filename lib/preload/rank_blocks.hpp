@@ -8,8 +8,10 @@
 #include <chorus/communicator.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace chorus::preload {
 
@@ -17,13 +19,12 @@ namespace chorus::preload {
 template <class Count, class Displacement>
 [[nodiscard]] auto blocks_of(const void* buffer, const Count* counts, const Displacement* displacements,
                              MPI_Datatype type) {
+  const Type element = type_of(type);
+  auto stride = static_cast<MPI_Aint>(element.bytes);
   MPI_Aint lowest = 0;
-  MPI_Aint stride = 0;
-  PMPI_Type_get_extent(type, &lowest, &stride);
-  return [=](std::size_t rank) {
-    const std::byte* const place = static_cast<const std::byte*>(buffer) + displacements[rank] * stride;
-    return block_of(place, counts[rank], type);
-  };
+  if (!element.plain) PMPI_Type_get_extent(type, &lowest, &stride);
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(buffer));
+  return [=](std::size_t rank) { return Block{begin + displacements[rank] * stride, counts[rank], element}; };
 }
 
 /// Blocks of different lengths, one for each rank, on their way through collectives that move bytes: where they lie
@@ -34,20 +35,18 @@ class RankBlocks {
   /// those that are `received`, which are written meanwhile.
   template <class Of>
   RankBlocks(int ranks, Of of, MPI_Comm comm, const RankBlocks* received = nullptr)
-      : blocks_(static_cast<std::size_t>(ranks), of),
-        comm_(comm),
-        packed_(room_to_pack(received)),
-        spans_(blocks_.size(), [this, next = packed_.get()](std::size_t rank) mutable {
-          const Block& block = blocks_[rank];
-          std::byte* const place = next != nullptr ? next : static_cast<std::byte*>(block.place);
-          if (next != nullptr) next += block.bytes;
-          return std::span(place, block.bytes);
-        }) {}
+      : comm_(comm), blocks_(static_cast<std::size_t>(ranks), [&](std::size_t rank) { return noted(of(rank)); }) {
+    if (staged_ || (received != nullptr && overlap(begin_, length(), received->begin_, received->length())))
+      set_apart();
+  }
 
+  [[nodiscard]] std::size_t ranks() const noexcept { return blocks_.size(); }
   /// The bytes of each rank's block, for the collective.
-  [[nodiscard]] std::span<const std::span<std::byte>> spans() const noexcept { return spans_.all(); }
+  [[nodiscard]] std::span<std::byte> of(std::size_t rank) const noexcept {
+    return {packed_ ? packed_places_[rank] : static_cast<std::byte*>(blocks_[rank].place), blocks_[rank].bytes()};
+  }
   /// All memory from the first of them to the last.
-  [[nodiscard]] std::span<std::byte> range() const noexcept;
+  [[nodiscard]] std::span<std::byte> range() const noexcept { return {begin_, length()}; }
   /// Packs a block, or all, for the collective to read.
   void take_in(int rank) const;
   void take_in() const;
@@ -60,14 +59,27 @@ class RankBlocks {
   void get(int rank, const Block& block) const;
 
  private:
-  /// Null where they need not be packed.
-  [[nodiscard]] std::unique_ptr<std::byte[]> room_to_pack(const RankBlocks* received) const;
+  [[nodiscard]] Block noted(Block block) noexcept {
+    const std::size_t bytes = block.bytes();
+    if (bytes == 0) return block;
+    auto* const begin = static_cast<std::byte*>(block.place);
+    if (begin_ == nullptr || std::less<>()(begin, begin_)) begin_ = begin;
+    if (end_ == nullptr || std::less<>()(end_, begin + bytes)) end_ = begin + bytes;
+    staged_ = staged_ || is_staged(block);
+    return block;
+  }
+  [[nodiscard]] std::size_t length() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
+  /// Gives them other memory, for the collective.
+  void set_apart();
   [[nodiscard]] std::byte* bytes_of(int rank, const Block& block) const;
 
-  PerRank<Block> blocks_;
   MPI_Comm comm_;
+  bool staged_ = false;
+  std::byte* begin_ = nullptr;
+  std::byte* end_ = nullptr;
+  PerRank<Block> blocks_;  // as the program has them
   std::unique_ptr<std::byte[]> packed_;
-  PerRank<std::span<std::byte>> spans_;
+  std::vector<std::byte*> packed_places_;
 };
 
 /// An alltoallv and an alltoallw of such blocks; in place where both are the same.
@@ -83,7 +95,6 @@ class CommonBuffer {
   [[nodiscard]] BlockLayout layout() const { return {counts_.all(), displacements_.all()}; }
 
  private:
-  std::span<std::byte> range_;
   detail::Buffers buffers_;
   PerRank<std::size_t> counts_;
   PerRank<std::size_t> displacements_;

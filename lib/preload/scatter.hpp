@@ -30,12 +30,12 @@ struct Scatter {
                   MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
-      const Incoming own({out, out_count, out_type, call.count}, comm);
+      const Incoming own(block_of(out, out_count, out_type), 1, comm);
       detail::scatter(communicator, bytes(nullptr, 0, own.data(), call.count), root, {});
       return own.deliver();
     }
     const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
-    Incoming all({const_cast<void*>(in), in_count, in_type, call.count, attachment.size()}, comm);
+    Incoming all(block_of(in, in_count, in_type), attachment.size(), comm);
     for (int rank = 0; rank < attachment.size(); ++rank) all.take_in(rank);
     detail::scatter(communicator, bytes(all.data(), total, all.data(), total), root, {});
     if (out != MPI_IN_PLACE) all.get(root, block_of(out, out_count, out_type));

@@ -28,10 +28,9 @@ struct Scatterv {
                   MPI_Datatype out_type, int root, MPI_Comm comm) {
     const Communicator& communicator = attachment.communicator();
     if (attachment.rank() != root) {
-      const RankBlocks own(
-          1, [&](std::size_t) { return block_of(out, out_count, out_type); }, comm);
-      const std::span<std::byte> data = own.spans().front();
-      detail::scatterv(communicator, bytes(nullptr, 0, data.data(), data.size()), BlockLayout(), root, {});
+      const Block block = block_of(out, out_count, out_type);
+      const Incoming own(block, 1, comm);
+      detail::scatterv(communicator, bytes(nullptr, 0, own.data(), block.bytes()), BlockLayout(), root, {});
       return own.deliver();
     }
     const RankBlocks all(attachment.size(), blocks_of(in, in_counts, in_displacements, in_type), comm);

@@ -17,9 +17,9 @@ namespace {
 /// at a time.
 template <class Move>
 void in_parts(const Block& block, const Move& move) {
-  if (block.bytes == 0) return;
+  if (block.bytes() == 0) return;
   const auto count = static_cast<std::size_t>(block.count);
-  const std::size_t element_bytes = block.bytes / count;
+  const std::size_t element_bytes = block.type.bytes;
   const std::size_t most = INT_MAX / element_bytes;
   if (most == 0) {
     throw Error(
@@ -28,7 +28,7 @@ void in_parts(const Block& block, const Move& move) {
   }
   MPI_Aint lowest = 0;
   MPI_Aint extent = 0;
-  check(PMPI_Type_get_extent(block.type, &lowest, &extent));
+  check(PMPI_Type_get_extent(block.type.handle, &lowest, &extent));
   for (std::size_t done = 0; done < count; done += most) {
     const std::size_t part = std::min(most, count - done);
     std::byte* const place = static_cast<std::byte*>(block.place) + static_cast<MPI_Aint>(done) * extent;
@@ -38,56 +38,53 @@ void in_parts(const Block& block, const Move& move) {
 
 }  // namespace
 
-Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept {
-  return {const_cast<void*>(place), count, type, extent(count, type).bytes};
-}
-
 void pack(const Block& block, std::byte* packed, MPI_Comm comm) {
-  if (is_plain(block.type)) {
-    if (on_device(block.place)) return copy_anywhere(packed, block.place, block.bytes);
-    if (block.bytes > 0) std::memmove(packed, block.place, block.bytes);
+  if (block.type.plain) {
+    if (on_device(block.place)) return copy_anywhere(packed, block.place, block.bytes());
+    if (block.bytes() > 0) std::memmove(packed, block.place, block.bytes());
     return;
   }
   in_parts(block, [&](const std::byte* place, int count, std::size_t offset, int bytes) {
     int position = 0;
-    check(PMPI_Pack(place, count, block.type, packed + offset, bytes, &position, comm));
+    check(PMPI_Pack(place, count, block.type.handle, packed + offset, bytes, &position, comm));
   });
 }
 
 void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
-  if (is_plain(block.type)) {
-    if (on_device(block.place)) return copy_anywhere(block.place, packed, block.bytes);
-    if (block.bytes > 0) std::memmove(block.place, packed, block.bytes);
+  if (block.type.plain) {
+    if (on_device(block.place)) return copy_anywhere(block.place, packed, block.bytes());
+    if (block.bytes() > 0) std::memmove(block.place, packed, block.bytes());
     return;
   }
   in_parts(block, [&](std::byte* place, int count, std::size_t offset, int bytes) {
     int position = 0;
-    check(PMPI_Unpack(packed + offset, bytes, &position, place, count, block.type, comm));
+    check(PMPI_Unpack(packed + offset, bytes, &position, place, count, block.type.handle, comm));
   });
 }
 
-Outgoing::Outgoing(const Blocks& block, MPI_Comm comm) : data_(block.buffer) {
-  if (!is_staged(block.buffer, block.type)) return;
-  packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes);
-  pack({block.buffer, block.count, block.type, block.bytes}, packed_.get(), comm);
+Outgoing::Outgoing(const Block& block, MPI_Comm comm) : data_(block.place) {
+  if (!is_staged(block)) return;
+  packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes());
+  pack(block, packed_.get(), comm);
   data_ = packed_.get();
 }
 
-Incoming::Incoming(const Blocks& blocks, MPI_Comm comm, bool apart) : blocks_(blocks), comm_(comm) {
-  if (!is_staged(blocks.buffer, blocks.type) && !apart) return;
+Incoming::Incoming(const Block& first, int blocks, MPI_Comm comm, bool apart)
+    : first_(first), blocks_(blocks), comm_(comm) {
+  if (!is_staged(first) && !apart) return;
   MPI_Aint lowest = 0;
   MPI_Aint extent = 0;
-  check(PMPI_Type_get_extent(blocks.type, &lowest, &extent));
-  stride_ = extent * blocks.count;
-  packed_ = std::make_unique_for_overwrite<std::byte[]>(blocks.bytes * static_cast<std::size_t>(blocks.blocks));
+  check(PMPI_Type_get_extent(first.type.handle, &lowest, &extent));
+  stride_ = extent * first.count;
+  packed_ = std::make_unique_for_overwrite<std::byte[]>(first.bytes() * static_cast<std::size_t>(blocks));
 }
 
 Block Incoming::block(int index) const noexcept {
-  return {static_cast<std::byte*>(blocks_.buffer) + index * stride_, blocks_.count, blocks_.type, blocks_.bytes};
+  return {static_cast<std::byte*>(first_.place) + index * stride_, first_.count, first_.type};
 }
 
 std::byte* Incoming::bytes_of(int index) const noexcept {
-  return static_cast<std::byte*>(data()) + static_cast<std::size_t>(index) * blocks_.bytes;
+  return static_cast<std::byte*>(data()) + static_cast<std::size_t>(index) * first_.bytes();
 }
 
 void Incoming::take_in(int index) {
@@ -100,7 +97,7 @@ void Incoming::get(int index, const Block& block) const { unpack(bytes_of(index)
 
 void Incoming::deliver() const {
   if (!packed_) return;
-  for (int index = 0; index < blocks_.blocks; ++index) get(index, block(index));
+  for (int index = 0; index < blocks_; ++index) get(index, block(index));
 }
 
 }  // namespace chorus::preload

@@ -29,33 +29,26 @@ inline void check(int code) {
   if (code != MPI_SUCCESS) throw Raised(code);
 }
 
-/// `count` elements at one place, `bytes` long without the gaps.
+/// `count` elements at one place.
 struct Block {
   void* place = nullptr;
   MPI_Count count = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::size_t bytes = 0;
+  Type type;
+
+  /// Without the gaps.
+  [[nodiscard]] std::size_t bytes() const noexcept { return static_cast<std::size_t>(count) * type.bytes; }
 };
 
-[[nodiscard]] Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept;
+[[nodiscard]] inline Block block_of(const void* place, MPI_Count count, MPI_Datatype type) noexcept {
+  return {const_cast<void*>(place), count, type_of(type)};
+}
 
 /// True where a collective cannot take a block as it lies there: it is packed, or in memory of a GPU, copied.
-[[nodiscard]] inline bool is_staged(const void* place, MPI_Datatype type) noexcept {
-  return !is_plain(type) || on_device(place);
-}
+[[nodiscard]] inline bool is_staged(const Block& block) noexcept { return !block.type.plain || on_device(block.place); }
 
 /// Copies a block to `packed`, and from there, without the gaps.
 void pack(const Block& block, std::byte* packed, MPI_Comm comm);
 void unpack(const std::byte* packed, const Block& block, MPI_Comm comm);
-
-/// Some blocks of `count` elements, each `bytes` long without the gaps.
-struct Blocks {
-  void* buffer = nullptr;
-  MPI_Count count = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::size_t bytes = 0;
-  int blocks = 1;
-};
 
 /// The buffers of a collective that moves bytes.
 [[nodiscard]] inline detail::Buffers bytes(const void* in, std::size_t in_bytes, void* out,
@@ -75,7 +68,7 @@ struct Blocks {
 /// What a collective reads: one block.
 class Outgoing {
  public:
-  Outgoing(const Blocks& block, MPI_Comm comm);
+  Outgoing(const Block& block, MPI_Comm comm);
   [[nodiscard]] const void* data() const noexcept { return data_; }
 
  private:
@@ -83,11 +76,12 @@ class Outgoing {
   std::unique_ptr<std::byte[]> packed_;
 };
 
-/// What a collective writes, or reads of several blocks: in memory of its own where it is to be `apart`.
+/// What a collective writes, or reads of several blocks that are alike, one behind another: in memory of its own where
+/// it is to be `apart`.
 class Incoming {
  public:
-  Incoming(const Blocks& blocks, MPI_Comm comm, bool apart = false);
-  [[nodiscard]] void* data() const noexcept { return packed_ ? packed_.get() : blocks_.buffer; }
+  Incoming(const Block& first, int blocks, MPI_Comm comm, bool apart = false);
+  [[nodiscard]] void* data() const noexcept { return packed_ ? packed_.get() : first_.place; }
   /// Packs block `index` of the buffer to where the collective finds it: for calls in place.
   void take_in(int index);
   /// Puts `block` where the collective finds that of `index`, and copies it from there; both are equally long. They may
@@ -101,7 +95,8 @@ class Incoming {
   [[nodiscard]] Block block(int index) const noexcept;
   [[nodiscard]] std::byte* bytes_of(int index) const noexcept;
 
-  Blocks blocks_;
+  Block first_;
+  int blocks_;
   MPI_Comm comm_;
   MPI_Aint stride_ = 0;  // from one block in the buffer to the next, in bytes
   std::unique_ptr<std::byte[]> packed_;

@@ -43,11 +43,12 @@ template <class... Arguments>
   return std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
 }
 
-/// The offer of `attachment` is made anew, and remembered for these arguments of `function` where it is lasting.
+/// The offer of `attachment` is made anew. `known`: for the arguments of the last call, some of which may mean
+/// something else by now.
 template <class Row, class... Arguments>
-void decide(Attachment& attachment, const void* function, Arguments... arguments) {
+void decide(Attachment& attachment, bool known, const void* function, Arguments... arguments) {
   attachment.last_arguments.forget();
-  look_for_cuda();  // the program may have begun to use it
+  if (!known) look_for_cuda();  // the program may have begun to use it
   Offer& offer = attachment.offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();
@@ -57,7 +58,7 @@ void decide(Attachment& attachment, const void* function, Arguments... arguments
     offer.path = Path::few_calls;
   } else {
     if (attachment.left_to_vendor(offer.call)) offer.path = Path::faster;
-    if (offer.lasting && attachment.decided()) attachment.last_arguments.set(function, arguments...);
+    if (attachment.decided()) attachment.last_arguments.set(function, arguments...);
   }
 }
 
@@ -73,7 +74,8 @@ int take_over(Arguments... arguments) {
     if (attachment == nullptr) return mpi(arguments...);
     if (attachment->path() != Path::chorus && !Report::wanted()) return mpi(arguments...);
     const void* const function = name.text;
-    if (!attachment->last_arguments.are(function, arguments...)) decide<Row>(*attachment, function, arguments...);
+    const bool known = attachment->last_arguments.are(function, arguments...);
+    if (!known || !attachment->offer.lasting) decide<Row>(*attachment, known, function, arguments...);
     const Offer& offer = attachment->offer;
     const Reported reported(offer);
     if (offer.path != Path::chorus) return mpi(arguments...);
