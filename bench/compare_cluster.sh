@@ -4,8 +4,8 @@
 #   bench/compare_cluster.sh [OPTION...] [BUILD_FOLDER...]   (default: build)
 #   -H SHAPES        hosts and ranks of each, as in "4x2 1,2,1" [4x2]
 #   -r RATE          bandwidth of every host's link, as tc writes it [1gbit]
-#   -c COLLECTIVES   as in "bcast reduce" [those that programs use most]
-#   -m [MIN:]MAX     sizes [4:4M]
+#   -c COLLECTIVES   as in "bcast reduce" [allreduce bcast allgather reduce_scatter]
+#   -m [MIN:]MAX     sizes [4:16M]
 #   -i N             repetitions for each size [as many as take about a second]
 #   -o FOLDER        where the results go [build/results]
 #   -a               also how well its algorithm is chosen: some minutes more
@@ -19,6 +19,7 @@ set -euo pipefail
 source "$(dirname "$0")/comparison.sh"
 
 shapes=4x2 rate=1gbit own_options=H:r:a
+collectives="allreduce bcast allgather reduce_scatter" sizes=4:16M
 own_option() {
   case $1 in
     H) shapes=$2 ;;
