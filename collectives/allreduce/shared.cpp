@@ -15,10 +15,8 @@
 //
 // What goes into shared memory is streamed past the caches: writing lines that another core read last would cost more
 // than everything else. A rank moves 2n bytes in and 2n out whatever the number of ranks. Short vectors pay for the
-// second round.
-//
-// Registered memory is lent instead of copied in: what others read of an input nobody overwrites before all have
-// reduced, in place either. A lent result is read where it stands, and one round more ends the call.
+// second round. Registered memory is lent instead of copied in: what others read of an input nobody overwrites before
+// all have reduced, in place either. A lent result is read where it stands, and one round more ends the call.
 
 #include "lending.hpp"
 #include "one_round.hpp"
@@ -54,29 +52,20 @@ class TwoShot {
       : memory_(memory),
         arguments_(arguments),
         reduction_(arguments),
-        number_(segments_of(arguments.call, memory.slot_bytes())),
-        segments_(arguments.call.bytes(), arguments.call.element_bytes(), number_),
+        segments_(arguments.call.bytes(), arguments.call.element_bytes(),
+                  segments_of(arguments.call, memory.slot_bytes())),
         pieces_(segments_.bytes(0), arguments.call.element_bytes(), memory.size()),
         in_(memory, lendable(memory, arguments.in, arguments.call.bytes()), arguments.call.bytes()),
         out_(memory, lendable(memory, arguments.out, arguments.call.bytes()), arguments.call.bytes(), 1) {}
-
-  [[nodiscard]] int segments() const { return number_; }
-
-  /// Shows what this rank lends, before it arrives at a round.
-  void show(Round round) const {
-    in_.show(round);
-    out_.show(round);
-  }
 
   /// Copies a segment of `in`, all but this rank's piece, into this rank's slot.
   void copy_in(Round round, int segment) const {
     if (in_.own()) return;
     const Pieces pieces = pieces_of(segment);
     const std::byte* const in = arguments_.in + segments_.offset(segment);
-    std::byte* const slot = memory_.slot(round, me());
     const std::size_t end = pieces.offset(me() + 1);
-    memory_.put(slot, in, pieces.offset(me()));
-    memory_.put(slot + end, in + end, segments_.bytes(segment) - end);
+    memory_.put(memory_.slot(round, me()), in, pieces.offset(me()));
+    memory_.put(memory_.slot(round, me()) + end, in + end, segments_.bytes(segment) - end);
   }
 
   /// Reduces this rank's piece of the segment that came with the round before, into `out` and into this rank's slot.
@@ -98,19 +87,16 @@ class TwoShot {
   /// Fetches what the others have reduced in `round`, beginning with the next rank so that not all read from one.
   void copy_out(Round round, int segment) const {
     const Pieces pieces = pieces_of(segment);
-    for (int step = 1; step < memory_.size(); ++step) {
-      const int owner = (me() + step) % memory_.size();
-      const std::size_t offset = pieces.offset(owner);
-      const std::size_t place = segments_.offset(segment) + offset;
+    for_others(memory_, [&](int owner) {
+      const std::size_t offset = pieces.offset(owner), place = segments_.offset(segment) + offset;
       const std::byte* const theirs = out_.of(round, owner, place, memory_.slot(round, owner) + offset);
       kernels::copy(arguments_.out + place, theirs, pieces.bytes(owner), kernels::Store::cached);
-    }
+    });
   }
 
-  /// True where a result is still to be read when this rank has fetched all.
-  [[nodiscard]] bool is_read_on(Round round) const { return out_.any(round); }
-  /// True where this rank has read an input where it stands.
-  [[nodiscard]] bool has_read_lent(Round round) const { return in_.any(round); }
+  // What ranks lend: the others may still have to read a result when this one has fetched all.
+  [[nodiscard]] const Loan& in() const { return in_; }
+  [[nodiscard]] const Loan& out() const { return out_; }
 
  private:
   [[nodiscard]] int me() const { return memory_.rank(); }
@@ -120,7 +106,6 @@ class TwoShot {
   SharedGroup& memory_;
   const Arguments& arguments_;
   Reduction reduction_;
-  int number_;
   Pieces segments_;
   Pieces pieces_;
   Loan in_;
@@ -130,11 +115,12 @@ class TwoShot {
 Task<> run(Transport& transport, Arguments arguments) {
   SharedGroup& memory = *transport.shared();
   TwoShot steps(memory, arguments);
-  const int segments = steps.segments();
+  const int segments = segments_of(arguments.call, memory.slot_bytes());
   Round round = 0;
   for (int segment = 0; segment <= segments; ++segment) {
     round = co_await memory.open(data_slots);
-    steps.show(round);
+    steps.in().show(round);
+    steps.out().show(round);
     if (segment < segments) steps.copy_in(round, segment);
     if (segment > 0) co_await memory.arrivals(round - 1);
     if (segment > 0) steps.reduce_own(round, segment - 1);
@@ -143,8 +129,8 @@ Task<> run(Transport& transport, Arguments arguments) {
   }
   co_await memory.arrivals(round);
   steps.copy_out(round, segments - 1);
-  if (steps.is_read_on(round)) co_await until_all_have_read(memory);
-  if (steps.has_read_lent(round)) memory.check_others();  // who has arrived may have given up since
+  if (steps.out().any(round)) co_await until_all_have_read(memory);
+  if (steps.in().any(round)) memory.check_others();  // who has arrived may have given up since
 }
 
 }  // namespace
