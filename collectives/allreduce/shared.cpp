@@ -31,7 +31,7 @@ namespace {
 bool applies(const Problem& problem) { return problem.shared && problem.call.element_bytes() <= problem.slot_bytes; }
 
 int segments_of(const Call& call, std::size_t slot_bytes) {
-  const std::size_t longest = call.whole_bytes(slot_bytes);
+  const std::size_t longest = std::max<std::size_t>(1, call.whole_bytes(slot_bytes));
   return static_cast<int>(std::max<std::size_t>(1, (call.bytes() + longest - 1) / longest));
 }
 

@@ -83,7 +83,7 @@ class Attachment {
   /// True once the chooser's answers are for good.
   [[nodiscard]] bool decided() const noexcept { return decided_; }
 
-  LastArguments last_arguments;  ///< which got `offer`; none where it may be another next time, as not all is decided
+  LastArguments last_arguments;  ///< which got `offer`
   Offer offer;
 
  private:

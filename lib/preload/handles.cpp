@@ -111,10 +111,10 @@ const KnownType* known_type(MPI_Datatype handle) noexcept {
 }
 
 Type look_up(MPI_Datatype handle) noexcept {
-  if (const KnownType* const known = known_type(handle)) return {handle, known->bytes, true, true};
+  if (const KnownType* const known = known_type(handle)) return {handle, known->bytes, true};
   MPI_Count bytes = 0;
   if (handle == MPI_DATATYPE_NULL || PMPI_Type_size_x(handle, &bytes) != MPI_SUCCESS || bytes < 0) return {};
-  return {handle, static_cast<std::size_t>(bytes), true, false};
+  return {handle, static_cast<std::size_t>(bytes), false};
 }
 
 Extent extent(MPI_Count count, MPI_Datatype type) noexcept {

@@ -35,6 +35,10 @@ struct KnownType {
 
 /// A data type as a call names it, looked up once.
 struct Type {
+  constexpr Type() = default;
+  constexpr Type(MPI_Datatype named, std::size_t element_bytes, bool basic) noexcept
+      : handle(named), bytes(element_bytes), valid(true), plain(basic) {}
+
   MPI_Datatype handle{};
   std::size_t bytes = 0;  ///< of an element, without the gaps
   bool valid = false;     ///< false where it is none

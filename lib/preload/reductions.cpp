@@ -121,10 +121,10 @@ std::size_t stride_of(MPI_Datatype type) noexcept {
 /// Without their gaps.
 void copy_elements(const void* from, void* to, std::size_t count, MPI_Datatype type, MPI_Comm comm) {
   const auto elements = static_cast<MPI_Count>(count);
-  const std::size_t bytes = extent(elements, type).bytes;
-  const auto packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  pack({const_cast<void*>(from), elements, type, bytes}, packed.get(), comm);
-  unpack(packed.get(), {to, elements, type, bytes}, comm);
+  const Block source = block_of(from, elements, type);
+  const auto packed = std::make_unique_for_overwrite<std::byte[]>(source.bytes());
+  pack(source, packed.get(), comm);
+  unpack(packed.get(), {to, elements, source.type}, comm);
 }
 
 /// `count` elements of the program as they lie there, but for their gaps.

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <exception>
 #include <tuple>
+#include <type_traits>
 
 // How a collective of MPI is taken over: its file has a struct, from which functions.py makes the functions of MPI.
 //
@@ -43,12 +44,18 @@ template <class... Arguments>
   return std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
 }
 
-/// The offer of `attachment` is made anew. `known`: for the arguments of the last call, some of which may mean
-/// something else by now.
+/// Looks whether the program has begun to use CUDA, where `argument` is a buffer that is not known to be the host's.
+template <class Argument>
+void look_for_cuda_at(Argument argument) noexcept {
+  if constexpr (std::is_same_v<Argument, const void*> || std::is_same_v<Argument, void*>)
+    static_cast<void>(may_be_on_device(argument));
+}
+
+/// The offer of `attachment` is made anew, and remembered for these arguments of `function` where it is lasting.
 template <class Row, class... Arguments>
-void decide(Attachment& attachment, bool known, const void* function, Arguments... arguments) {
+void decide(Attachment& attachment, const void* function, Arguments... arguments) {
   attachment.last_arguments.forget();
-  if (!known) look_for_cuda();  // the program may have begun to use it
+  (look_for_cuda_at(arguments), ...);
   Offer& offer = attachment.offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();
@@ -58,7 +65,7 @@ void decide(Attachment& attachment, bool known, const void* function, Arguments.
     offer.path = Path::few_calls;
   } else {
     if (attachment.left_to_vendor(offer.call)) offer.path = Path::faster;
-    if (attachment.decided()) attachment.last_arguments.set(function, arguments...);
+    if (offer.lasting && attachment.decided()) attachment.last_arguments.set(function, arguments...);
   }
 }
 
@@ -74,8 +81,7 @@ int take_over(Arguments... arguments) {
     if (attachment == nullptr) return mpi(arguments...);
     if (attachment->path() != Path::chorus && !Report::wanted()) return mpi(arguments...);
     const void* const function = name.text;
-    const bool known = attachment->last_arguments.are(function, arguments...);
-    if (!known || !attachment->offer.lasting) decide<Row>(*attachment, known, function, arguments...);
+    if (!attachment->last_arguments.are(function, arguments...)) decide<Row>(*attachment, function, arguments...);
     const Offer& offer = attachment->offer;
     const Reported reported(offer);
     if (offer.path != Path::chorus) return mpi(arguments...);

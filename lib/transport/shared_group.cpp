@@ -277,8 +277,8 @@ std::optional<SharedGroup::Failure> SharedGroup::failure_of_others() const {
 bool SharedGroup::has_made_others(int peer) const noexcept {
   const std::uint64_t first = calls_begun_ > call_records ? calls_begun_ - call_records + 1 : 1;
   for (std::uint64_t number = calls_begun_; number >= first; --number) {
-    const std::optional<Recorded> theirs = recorded(peer, number);
-    if (theirs && theirs->call != recorded(rank(), number)->call) return true;
+    const std::optional<Recorded> theirs = recorded(peer, number), own = recorded(rank(), number);
+    if (theirs && own && theirs->call != own->call) return true;
   }
   return false;
 }

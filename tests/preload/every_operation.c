@@ -285,6 +285,7 @@ int main(int argc, char** argv) {
   functions_of_the_program();
   elements_with_gaps(1);
   elements_with_gaps(700);
+  elements_with_gaps(20000);
   values_with_their_places();
   products_of_complex_numbers();
   if (rank == 0) printf("every operation: right on %d ranks\n", ranks);
