@@ -228,6 +228,21 @@ TEST_P(SharedMemory, TellsTheOthersOfAFailure) {
   EXPECT_EQ(failure->text, std::string(3000, 'x'));
 }
 
+TEST_P(SharedMemory, TellsOfAFailureInALaterCallWhereTheCallsBeforeItDiffer) {
+  const auto world = make_world({.kind = GetParam(), .ranks = 3, .slot_bytes = slot});
+  world->run([](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    const auto begin = [&](Collective collective) { memory.begin({.collective = collective}); };
+    begin(Collective::barrier);
+    begin(transport.rank() == 2 ? Collective::scatter : Collective::bcast);
+    if (transport.rank() == 0) begin(Collective::barrier);
+    co_return;
+  });
+  world->transport(0).shared()->publish_failure(4, "in the third call");
+  EXPECT_FALSE(world->transport(1).shared()->failure_of_others()) << "it has done its part of both calls";
+  EXPECT_TRUE(world->transport(2).shared()->failure_of_others()) << "which scatters where it made a bcast";
+}
+
 TEST_P(SharedMemory, TellsTheOthersTheBeginningAndTheEndOfALongFailure) {
   const auto world = make_world({.kind = GetParam(), .ranks = 2, .slot_bytes = slot});
   world->transport(1).shared()->publish_failure(4, "what " + std::string(10000, 'x') + " remedy");
