@@ -44,7 +44,7 @@ TEST_P(Deadline, OfTheCallIsKeptByEveryRankThatWaits) {
     EXPECT_LT(outcome.took.count(), soon_s);
     expect_error(outcome_of([&] { barrier(comm); }), ErrorCode::broken, {"make a new one"});
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
   if (missing()) {  // comes too late, and learns it at its first or second call
     const Outcome outcome = outcome_of([&] {
       barrier(comm, {.timeout = 10s});
@@ -64,7 +64,7 @@ TEST_P(Deadline, OfTheEnvironmentIsKept) {
     expect_error(outcome, ErrorCode::timeout, {fmt::format("on rank {}", comm.rank()), "0.3 s"});
     EXPECT_LT(outcome.took.count(), soon_s);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
@@ -84,7 +84,7 @@ TEST_P(Deadline, OfTheEnvironmentIsKeptByTheFirstCall) {
     EXPECT_NE(warned.find(" s in allreduce of "), std::string::npos) << warned;
     EXPECT_NE(warned.find(fmt::format(" rank {} (", missing_rank())), std::string::npos) << warned;
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 // As the world has told who it is.
@@ -99,7 +99,7 @@ TEST_P(Deadline, OfTheFirstCallNamesTheProcessThatIsMissing) {
                  {"in the first call on this communicator", "no answer from",
                   fmt::format(" rank {} (host ", missing_rank()), fmt::format("pid {}, state ", process)});
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(Deadline, BeforeItAWarningNamesWhoIsMissing) {
@@ -147,9 +147,9 @@ TEST(DeadlineOfFromMpi, IsKeptWhereARankDoesNotCallIt) {
   };
   const bool missing = job_rank() == missing_rank();
   if (!missing) wait_in_vain();
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
   if (missing) wait_in_vain();  // for the others, which have given it up
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
   const Communicator made = from_mpi(comm);  // all go on with what they have begun
   EXPECT_EQ(allreduce(made, 1, ReduceOp::sum), job_size());
 }

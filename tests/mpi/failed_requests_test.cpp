@@ -57,7 +57,7 @@ TEST_P(FailedRequests, KeepTheirDeadlineWhereTheyArePolled) {
     EXPECT_GT(outcome.took.count(), 0.35);
     EXPECT_LT(outcome.took.count(), soon_s);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(FailedRequests, TellWhoPollsThatAnotherRankGaveUp) {
@@ -68,7 +68,7 @@ TEST_P(FailedRequests, TellWhoPollsThatAnotherRankGaveUp) {
     expect_error(outcome, ErrorCode::timeout, {name_of_call(), "rank 0 gave up"});
     EXPECT_LT(outcome.took.count(), soon_s);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(FailedRequests, CountLittleOfTheTimeBetweenTwoTests) {
@@ -101,7 +101,7 @@ TEST_P(FailedRequests, AreOverAndThrowTheSameAgain) {
     EXPECT_FALSE(requests[1].pending());
     EXPECT_FALSE(wait_any(requests));
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(FailedRequests, EndTheBlockingCallBehindThem) {
@@ -111,7 +111,7 @@ TEST_P(FailedRequests, EndTheBlockingCallBehindThem) {
                  {fmt::format("barrier on rank {}: given up with an earlier call", comm_.rank())});
     expect_error(outcome_of([&] { barrier(comm_); }), ErrorCode::broken, {"make a new one"});
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(FailedRequests, DoNotStartAgain) {
@@ -123,7 +123,7 @@ TEST_P(FailedRequests, DoNotStartAgain) {
   }
   PersistentRequest moved = std::move(request);
   expect_error(outcome_of([&] { request.start(); }), ErrorCode::invalid_argument, {"PersistentRequest::start"});
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 INSTANTIATE_TEST_SUITE_P(SharedMemory, FailedRequests, testing::Values("auto", "off"),

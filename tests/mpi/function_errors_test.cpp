@@ -58,7 +58,7 @@ class Functions : public testing::TestWithParam<std::tuple<Failure, const char*>
       barrier(comm_);
     });
     expect_error(later, outcome.code ? ErrorCode::broken : ErrorCode::function_threw, words);
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet_job();
     const Communicator fresh = from_mpi(mpi_comm_.get());
     for (int repetition = 0; repetition < 3; ++repetition) {
       std::vector<double> ones(data_.size(), 1);
@@ -86,7 +86,7 @@ TEST_P(Functions, ThatThrowInARequestNobodyWaitsForBreakTheCommunicator) {
   if (job_rank() == 0) {
     expect_error(outcome_of([&] { barrier(comm_); }), ErrorCode::broken, {std::string(failure().says)});
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Functions,
@@ -108,7 +108,7 @@ TEST(FunctionAtTheRoot, ThatThrowsLeavesItsMessagesToNoLaterCommunicator) {
     barrier(comm);
     const Outcome outcome = outcome_of([&] { reduce(comm, data, commutative(sum), 0, {.algorithm = "binomial"}); });
     if (job_rank() == 0) expect_error(outcome, ErrorCode::function_threw, {"no such point"});
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet_job();
   }
   const Communicator fresh = from_mpi(mpi_comm.get());
   data.assign(data.size(), 2);
@@ -128,7 +128,7 @@ TEST(FunctionOfARequest, ThatThrowsEndsTheRequestsBehindIt) {
   Request behind = iallreduce(comm, second, ReduceOp::sum, {.algorithm = "ring"});
   expect_error(outcome_of([&] { behind.wait(); }), ErrorCode::function_threw, {"no such point"});
   expect_error(outcome_of([&] { failing.wait(); }), ErrorCode::function_threw, {"no such point"});
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 }  // namespace

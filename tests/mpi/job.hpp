@@ -12,6 +12,9 @@ namespace chorus::test {
 [[nodiscard]] int job_rank();
 [[nodiscard]] int job_size();
 
+/// Waits for all ranks of the job, asleep: in MPI's own barrier they keep the cores from those they wait for.
+void meet_job();
+
 /// A test that takes longer than this ends the job; where it is a long one that gets on, it begins the time again.
 inline constexpr unsigned longest_test_s = 90;
 void begin_the_time_again();

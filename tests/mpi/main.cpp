@@ -33,7 +33,7 @@ class Reporter final : public testing::EmptyTestEventListener {
     alarm_text.fill('\0');
     text.copy(alarm_text.data(), text.size());
     begin_the_time_again();
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet_job();
   }
 
   void OnTestPartResult(const testing::TestPartResult& result) override {

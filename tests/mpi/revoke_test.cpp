@@ -43,7 +43,7 @@ class Revoked : public WaitingSomewhere {
 TEST_P(Revoked, CommunicatorsWakeThoseWhoWait) {
   const Communicator other = Communicator::world();
   barrier(comm_);
-  MPI_Barrier(MPI_COMM_WORLD);  // until all have left that call
+  meet_job();  // until all have left that call
   if (job_rank() == revoker()) {
     std::this_thread::sleep_for(50ms);
     revoke(comm_);
@@ -59,16 +59,16 @@ TEST_P(Revoked, CommunicatorsNeverUsedBeforeWakeThoseWhoWait) {
   } else {
     expect_revoked(comm_);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 TEST_P(Revoked, CommunicatorsTellThoseWhoComeLater) {
   barrier(comm_);
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
   if (job_rank() == revoker()) revoke(comm_);
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
   if (job_rank() != revoker()) expect_revoked(comm_);
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet_job();
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Revoked, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
