@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 // MPI's data types in chorus's words.
 namespace chorus::preload {
@@ -31,7 +30,6 @@ struct KnownType {
 
 /// A basic type, whose elements lie in memory one after the other without gaps; null for other types.
 [[nodiscard]] const KnownType* known_type(MPI_Datatype handle) noexcept;
-[[nodiscard]] inline bool is_plain(MPI_Datatype type) noexcept { return known_type(type) != nullptr; }
 
 /// A data type as a call names it, looked up once.
 struct Type {
@@ -59,7 +57,7 @@ struct Type {
 /// True where a buffer is missing that `count` elements need: also where MPI_IN_PLACE stands for it. Types made by the
 /// program may contain addresses.
 [[nodiscard]] inline bool is_missing(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-  return count > 0 && (buffer == MPI_IN_PLACE || (buffer == nullptr && is_plain(type)));
+  return count > 0 && (buffer == MPI_IN_PLACE || (buffer == nullptr && type_of(type).plain));
 }
 
 /// What `count` elements weigh without the gaps between them: the same on all ranks, however each spells its type.
@@ -76,10 +74,10 @@ template <class Count, class Displacement>
                             MPI_Datatype type, int ranks) noexcept {
   const Type element = type_of(type);
   if (!element.valid || counts == nullptr || displacements == nullptr) return {};
-  const MPI_Count most = is_missing(buffer, 1, type) ? 0 : std::numeric_limits<MPI_Count>::max();
+  const bool missing = is_missing(buffer, 1, type);
   std::size_t elements = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (counts[rank] < 0 || counts[rank] > most) return {};
+    if (counts[rank] < 0 || (missing && counts[rank] > 0)) return {};
     elements += static_cast<std::size_t>(counts[rank]);
   }
   return {.valid = true, .bytes = elements * element.bytes};

@@ -26,16 +26,12 @@ void RankBlocks::take_in(int rank) const {
 
 void RankBlocks::take_in() const {
   if (!packed_) return;
-  for (std::size_t rank = 0; rank < ranks(); ++rank) take_in(static_cast<int>(rank));
-}
-
-void RankBlocks::deliver(int rank) const {
-  if (packed_) get(rank, blocks_[static_cast<std::size_t>(rank)]);
+  for (std::size_t rank = 0; rank < ranks(); ++rank) put(static_cast<int>(rank), blocks_[rank]);
 }
 
 void RankBlocks::deliver() const {
   if (!packed_) return;
-  for (std::size_t rank = 0; rank < ranks(); ++rank) deliver(static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < ranks(); ++rank) get(static_cast<int>(rank), blocks_[rank]);
 }
 
 std::byte* RankBlocks::bytes_of(int rank, const Block& block) const {

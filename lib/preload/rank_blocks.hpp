@@ -50,8 +50,7 @@ class RankBlocks {
   /// Packs a block, or all, for the collective to read.
   void take_in(int rank) const;
   void take_in() const;
-  /// Puts a block, or all, that the collective has written where it belongs.
-  void deliver(int rank) const;
+  /// Puts what the collective has written where it belongs.
   void deliver() const;
   /// Puts `block` where the collective expects that of `rank`. Throws where it is not as long.
   void put(int rank, const Block& block) const;

@@ -239,12 +239,7 @@ TEST_P(MismatchOfNodes, IsToldToEveryRankWhereItIsAskedFor) {
 INSTANTIATE_TEST_SUITE_P(Every, MismatchOfNodes,
                          testing::Combine(testing::ValuesIn(disagreements),
                                           testing::Values(std::size_t{4}, std::size_t{2000}),
-                                          testing::Values("", "ring")),
-                         name_of);
-// Who has begun MPI's own collective waits a second for the others before leaving it to MPI.
-INSTANTIATE_TEST_SUITE_P(ByMpi, MismatchOfNodes,
-                         testing::Combine(testing::ValuesIn(disagreements), testing::Values(std::size_t{4}),
-                                          testing::Values("native")),
+                                          testing::Values("", "ring", "native")),
                          name_of);
 
 }  // namespace
