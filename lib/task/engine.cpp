@@ -21,8 +21,6 @@ std::shared_ptr<Engine> Engine::of_this_thread() {
   return own.engine;
 }
 
-Engine* Engine::used_by_this_thread() noexcept { return of_thread; }
-
 void Engine::park(OperationQueue& queue, ParkedOperation& parked) {
   {
     const std::scoped_lock lock(mutex_);
@@ -80,6 +78,16 @@ Progress Engine::progress() {
   }
   tell_owners();
   return moved ? Progress::some : Progress::none;
+}
+
+bool Engine::progress_with_this_threads() {
+  bool any = false;
+  for (Engine* const engine : {this, of_thread == this ? nullptr : of_thread}) {
+    if (engine == nullptr || engine->idle()) continue;
+    engine->progress();
+    any = true;
+  }
+  return any;
 }
 
 void Engine::cancel(OperationQueue& queue, const std::exception_ptr& error) {

@@ -43,14 +43,14 @@ class Engine {
  public:
   /// That of the calling thread, made when it is first asked for: for what threads of one process do at the same time.
   [[nodiscard]] static std::shared_ptr<Engine> of_this_thread();
-  /// The same; null where the thread has not asked for it, or ends.
-  [[nodiscard]] static Engine* used_by_this_thread() noexcept;
 
   /// Puts `parked` at the end of `queue`, and moves it as far as it goes without waiting where no thread waits for
   /// work: else that does it, and the caller computes meanwhile. It is not destroyed before it is finished.
   void park(OperationQueue& queue, ParkedOperation& parked);
   /// Polls the first operation of every queue, unless another thread does so.
   Progress progress();
+  /// Makes progress here, and with what the calling thread has parked in its own engine. False where nothing is parked.
+  bool progress_with_this_threads();
   /// Gives the first operation of `queue` `error`, and so all behind it.
   void cancel(OperationQueue& queue, const std::exception_ptr& error);
   [[nodiscard]] bool idle() const noexcept { return parked_.load(std::memory_order_acquire) == 0; }

@@ -111,7 +111,7 @@ void CommunicatorState::wait_for(const ParkedOperation& parked, std::chrono::nan
 }
 
 bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::chrono::nanoseconds timeout) {
-  drive_others();
+  engine_->progress_with_this_threads();
   if (parked.finished()) return true;
   if (peers_->pass_time(Peers::Until::moment)) return false;
   timeout_ = timeout;
@@ -125,19 +125,8 @@ bool CommunicatorState::poll(const ParkedOperation& parked, Wait& polls, std::ch
   return parked.finished();
 }
 
-bool CommunicatorState::drive_others() {
-  bool any = false;
-  Engine* const mine = Engine::used_by_this_thread();
-  for (Engine* const engine : {engine_.get(), mine == engine_.get() ? nullptr : mine}) {
-    if (engine == nullptr || engine->idle()) continue;
-    engine->progress();
-    any = true;
-  }
-  return any;
-}
-
 void CommunicatorState::idle(Wait& wait, Bell* bell) {
-  const bool others = drive_others();
+  const bool others = engine_->progress_with_this_threads();
   if (peers_->pass_time(Peers::Until::message)) return;
   if (wait.idle_polls % polls_to_advance == polls_to_advance - 1) peers_->advance();
   wait.rest(others ? nullptr : bell);

@@ -286,9 +286,6 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   [[noreturn]] void end_with_another(const Call& call) const;
   [[nodiscard]] bool broken() const noexcept { return standing_.load(std::memory_order_acquire) == Standing::broken; }
   void finish_parked();
-  /// Moves what is parked beside the operations of this communicator, and what this thread has parked on others. True
-  /// where there is anything.
-  bool drive_others();
   /// The network's pace, where no tuning file gives it: that which another communicator has measured, or, where that
   /// was of few ranks beside these and there is time (`at_once`), measured here.
   Task<> learn_network(NetworkPace known, bool at_once);

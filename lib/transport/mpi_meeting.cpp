@@ -2,6 +2,7 @@
 #include "transport/mpi_meeting.hpp"
 
 #include "base/settings.hpp"
+#include "task/engine.hpp"
 #include "task/wait.hpp"
 #include "transport/mpi_caller.hpp"
 #include "transport/mpi_error.hpp"
@@ -61,8 +62,12 @@ const Stage* stage_of(MPI_Comm comm) {
 /// One meeting, and how this rank waits in it. How many ranks share its cores is not known yet: it yields at once.
 class Meeting final : public Waiter {
  public:
-  Meeting(MPI_Comm comm, const char* function)
-      : Waiter(WaitPolicy{.spins = 0}), comm_(comm), function_(function), settings_(Settings::before_agreement()) {
+  Meeting(MPI_Comm comm, const char* function, Engine& engine)
+      : Waiter(WaitPolicy{.spins = 0}),
+        comm_(comm),
+        function_(function),
+        engine_(engine),
+        settings_(Settings::before_agreement()) {
     caller_.watch(settings_.timeout);
   }
 
@@ -79,6 +84,7 @@ class Meeting final : public Waiter {
 
   MPI_Comm comm_;
   const char* function_;
+  Engine& engine_;
   Settings settings_;
   MpiCaller caller_;
   Stage stage_;
@@ -128,6 +134,7 @@ bool Meeting::is_past_barrier() {
 }
 
 void Meeting::idle(Wait& wait, Bell* /*bell*/) {
+  engine_.progress_with_this_threads();
   wait.rest(nullptr);
   if (!wait.look()) return;
   const std::chrono::duration<double> waited = wait.waited();
@@ -157,7 +164,7 @@ std::string Meeting::who() const {
 
 }  // namespace
 
-void meet(MPI_Comm comm, const char* function) { Meeting(comm, function).hold(); }
+void meet(MPI_Comm comm, const char* function, Engine& engine) { Meeting(comm, function, engine).hold(); }
 
 bool is_given_up(MPI_Comm comm) { return stage_of(comm) != nullptr; }
 

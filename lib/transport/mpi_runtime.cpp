@@ -336,7 +336,7 @@ std::shared_ptr<MpiChannel> MpiRuntime::channel_for(MPI_Comm comm, MPI_Group gro
 }
 
 std::shared_ptr<detail::CommunicatorState> MpiRuntime::make(MPI_Comm comm, const char* function) {
-  meet(comm, function);
+  meet(comm, function, *engine_);
   const Group group(comm);
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

@@ -4,7 +4,7 @@
 namespace chorus {
 
 /// Simulated ranks are never lost, and their clocks stand still while one of them polls: they wait inside MPI.
-void meet(MPI_Comm /*comm*/, const char* /*function*/) {}
+void meet(MPI_Comm /*comm*/, const char* /*function*/, Engine& /*engine*/) {}
 
 bool is_given_up(MPI_Comm /*comm*/) { return false; }
 

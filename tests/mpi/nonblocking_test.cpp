@@ -103,6 +103,18 @@ TEST_F(Requests, AreNotCompleteBeforeTheLastRankHasCalled) {
   batch_.check();
 }
 
+/// The others make it when theirs are complete.
+TEST_F(Requests, MoveOnWhileTheirRankMakesACommunicator) {
+  const OwnedComm another(0, job_rank());
+  std::vector<Request> requests = batch_.start_every();
+  const bool before = job_rank() % 2 == 1;
+  if (before) wait_all(requests);
+  const Communicator made = from_mpi(another.get());
+  if (!before) wait_all(requests);
+  barrier(made);
+  batch_.check();
+}
+
 TEST_F(Requests, FinishWhenTheyAreDestroyed) {
   for (int repetition = 0; repetition < 5; ++repetition) {
     const std::vector<Request> given_up = batch_.start_every();
