@@ -94,12 +94,15 @@ std::string refusal_of(const std::vector<PeerRecord>& records, std::size_t bytes
   const auto first = std::ranges::find_if(records, [](const PeerRecord& record) { return record.no_segment != 0; });
   if (first == records.end()) return {};
   const bool full = first->no_segment == ENOSPC || first->no_segment == ENOMEM;
-  return fmt::format(
-      "rank {} on host {} cannot make a file of {} bytes in {}, where {} are free: {}; {}", first - records.begin(),
-      first->host.data(), bytes, Segment::folder, first->room_for_one, std::strerror(first->no_segment),
+  const char* const remedy =
       full ? "each rank of a node needs as many: enlarge it (docker run --shm-size=1g, or as root mount -o "
              "remount,size=1g /dev/shm), or set CHORUS_SLOT_BYTES=8k"
-           : "let the program write there (as root: mount -t tmpfs -o mode=1777,size=1g tmpfs /dev/shm)");
+      : first->no_segment == EFBIG
+          ? "let the program's files be longer (ulimit -f unlimited), or set CHORUS_SLOT_BYTES=8k"
+          : "let the program write there (as root: mount -t tmpfs -o mode=1777,size=1g tmpfs /dev/shm)";
+  return fmt::format("rank {} on host {} cannot make a file of {} bytes in {}, where {} are free: {}; {}",
+                     first - records.begin(), first->host.data(), bytes, Segment::folder, first->room_for_one,
+                     std::strerror(first->no_segment), remedy);
 }
 
 }  // namespace
@@ -117,6 +120,7 @@ NodeMemory& NodeMemory::operator=(NodeMemory&& other) noexcept {
 
 NodeMemory::~NodeMemory() {
   if (!lease_) return;
+  lease_.unlink();  // where the set-up has failed it has its name still
   Leftovers& all = leftovers();
   const std::scoped_lock lock(all.mutex);
   const auto ranks = std::ranges::count_if(regions, [](const std::byte* region) { return region != nullptr; });
@@ -146,7 +150,8 @@ void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me,
     const PeerRecord& peer = records[index];
     if (!memory.lease_ || peer.kernel != mine.kernel) continue;
     if (!pretend_to_share_a_node(peer, mine, settings.node_ranks)) continue;
-    std::shared_ptr<Mapping>& mapping = memory.mappings_[index] = Mapping::attach(peer.segment);
+    std::shared_ptr<Mapping>& mapping = memory.mappings_[index] =
+        rank == me ? memory.lease_.mapping() : Mapping::attach(peer.segment);
     if (!mapping || peer.region + region_bytes(settings.slot_bytes) > mapping->bytes()) continue;
     memory.regions[index] = mapping->base() + peer.region;
     memory.windows[index] = {peer.segment.base, mapping->base(), mapping->bytes()};

@@ -59,7 +59,7 @@ class NodeMemory {
   struct alignas(4096) Page {
     std::byte bytes[4096];
   };
-  std::unique_ptr<Page[]> alone_;  // the region of a rank whose segment nobody could map, not even itself
+  std::unique_ptr<Page[]> alone_;  // the region of a rank that has no segment
 };
 
 /// Finds the ranks of `transport` that can map each other's memory, and maps it: every rank tries, then all agree.

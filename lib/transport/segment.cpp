@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -54,6 +55,29 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// While it lives signals wait: the system gives up what takes long where one comes, as a profiler's do all the time.
+class SignalsWait {
+ public:
+  SignalsWait() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Takes the memory for a part of a file from the system; 0, or why it has none.
+int reserve(int descriptor, std::size_t offset, std::size_t bytes) noexcept {
+  if (limit_of(RLIMIT_FSIZE, offset + bytes) < offset + bytes) return EFBIG;  // the system would send SIGXFSZ
+  const SignalsWait wait;
+  return posix_fallocate(descriptor, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+}
 
 /// Begins at a multiple of the length of a huge page, so that there can be such.
 std::shared_ptr<Mapping> map(int descriptor, std::size_t bytes) {
@@ -158,7 +182,7 @@ std::shared_ptr<Segment> Segment::make_named(std::size_t bytes) {
   address.bytes = (bytes + page - 1) / page * page + page;
   path.copy(address.name.data(), address.name.size() - 1);
   // Reserved in full: a full folder is then an error here and not a crash at the first touch.
-  errno = posix_fallocate(descriptor.get(), 0, static_cast<off_t>(address.bytes));
+  errno = reserve(descriptor.get(), 0, address.bytes);
   std::shared_ptr<Segment> segment = errno == 0 ? finish(address, descriptor) : nullptr;
   if (!segment) {
     const int refused = errno;
@@ -247,10 +271,9 @@ Segment::Lease& Segment::Lease::operator=(Lease&& other) noexcept {
   return *this;
 }
 
-bool Segment::Lease::commit() const noexcept {
-  return fallocate(segment_->descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_),
-                   static_cast<off_t>(bytes_)) == 0;
-}
+bool Segment::Lease::commit() const noexcept { return reserve(segment_->descriptor_, offset_, bytes_) == 0; }
+
+void Segment::Lease::unlink() const noexcept { segment_->unlink(); }
 
 Segment::Lease::~Lease() {
   if (segment_) segment_->give_back(offset_, bytes_);

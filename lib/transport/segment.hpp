@@ -69,6 +69,8 @@ class Segment {
     [[nodiscard]] std::byte* data() const noexcept { return segment_->mapping_->base() + offset_; }
     /// Takes its memory from the system now, not when it is touched. False where there is none.
     [[nodiscard]] bool commit() const noexcept;
+    void unlink() const noexcept;  ///< as its segment's
+    [[nodiscard]] const std::shared_ptr<Mapping>& mapping() const noexcept { return segment_->mapping_; }
     [[nodiscard]] explicit operator bool() const noexcept { return segment_ != nullptr; }
 
    private:

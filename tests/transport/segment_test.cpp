@@ -2,6 +2,7 @@
 #include "transport/segment.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,6 +53,19 @@ TEST(Segment, WithANameIsRefusedWithTheReasonWhereThereIsNoRoom) {
   EXPECT_GT(room, length);
   EXPECT_EQ(Segment::make_named(std::size_t{1} << 52U), nullptr);
   EXPECT_TRUE(errno == ENOSPC || errno == EFBIG) << errno;
+}
+
+/// The system ends by a signal who makes a file longer than its limit.
+TEST(Segment, WithANameIsRefusedWhereFilesMayNotBeAsLong) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit low{length, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const std::shared_ptr<Segment> segment = Segment::make_named(length);
+  const int refused = errno;
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(segment, nullptr);
+  EXPECT_EQ(refused, EFBIG);
 }
 
 TEST(Segment, IsNotTakenForAnother) {
