@@ -21,7 +21,8 @@ enum class ThreadLevel {
 class CHORUS_API Environment {
  public:
   explicit Environment(ThreadLevel threads = ThreadLevel::serialized);
-  /// Finalises MPI if the constructor initialised it; waits for all ranks then. Where an exception leaves its scope it
+  /// Finalises MPI if the constructor initialised it, or one before it that threw, but not in a child that the program
+  /// has forked; waits for all ranks then. Where an exception leaves its scope it
   /// aborts the job instead, as the other ranks would wait for this one for ever, and says what the last
   /// chorus::Error of this thread was. Where a call has thrown Error{peer_lost}, or Error{timeout} or {transport} and
   /// the late rank does not come here within seconds, either, it leaves MPI as it is and says so, as MPI_Finalize may
@@ -36,7 +37,7 @@ class CHORUS_API Environment {
   [[nodiscard]] static int world_rank() noexcept;
 
  private:
-  bool owns_mpi_ = false;
+  int process_ = 0;  // whose MPI it ends; 0: none
 };
 
 }  // namespace chorus

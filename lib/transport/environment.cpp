@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -63,16 +65,18 @@ Environment::Environment(ThreadLevel threads) {
     throw Error(ErrorCode::not_initialized, "Environment: MPI was finalised before and cannot be started again");
   }
   const bool multiple = threads == ThreadLevel::multiple;
+  static std::atomic<bool> to_be_ended{false};  // started here, and no Environment lives that ends it
   int provided = 0;
   if (initialized != 0) {
     MPI_Query_thread(&provided);
-    if (multiple && provided < MPI_THREAD_MULTIPLE) refuse_level();
-    return;
+  } else {
+    const int wanted = multiple || MpiRuntime::wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+    check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
+    to_be_ended = true;
   }
-  const int wanted = multiple || MpiRuntime::wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
   if (multiple && provided < MPI_THREAD_MULTIPLE) refuse_level();
-  owns_mpi_ = true;
+  if (!to_be_ended.exchange(false)) return;
+  process_ = getpid();
   if (std::get_terminate() == handler_of_language) std::set_terminate(end_job);
   // By TCP it may write to the connection of a peer that has died: that is to be an error, not the end of this rank.
   struct sigaction set {};
@@ -82,9 +86,10 @@ Environment::Environment(ThreadLevel threads) {
 }
 
 Environment::~Environment() {
+  if (process_ != getpid()) return;
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!owns_mpi_ || finalized != 0) return;
+  if (finalized != 0) return;
   if (std::uncaught_exceptions() > 0) {  // MPI_Finalize would wait for ranks that wait for this one
     abort_job(fmt::format(
         "an exception leaves the scope of chorus::Environment, which ends the job; catch it inside that scope to go "

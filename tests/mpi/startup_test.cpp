@@ -7,6 +7,8 @@
 #include <chorus/interop/mpi.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +18,17 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+namespace {
+
+int most_threads = MPI_THREAD_MULTIPLE;
+
+}  // namespace
+
+/// In place of MPI's, for all of this process.
+extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return PMPI_Init_thread(argc, argv, std::min(required, most_threads), provided);
+}
 
 namespace chorus::test {
 namespace {
@@ -132,6 +145,37 @@ TEST(Startup, OfTheEnvironment) {
   int finalized = 0;
   MPI_Finalized(&finalized);
   EXPECT_NE(finalized, 0);
+}
+
+/// The program goes on with less, and MPI ends as ever.
+TEST(Startup, OfTheEnvironmentWhereMpiRefusesManyThreads) {
+  most_threads = MPI_THREAD_SERIALIZED;
+  expect_error(outcome_of([] { const Environment environment(ThreadLevel::multiple); }), ErrorCode::not_supported,
+               {"Environment on rank", "MPI_THREAD_MULTIPLE"});
+  {
+    const Environment environment;
+    const Environment another;
+    expect_that_it_works(Communicator::world());
+  }
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  EXPECT_NE(finalized, 0);
+}
+
+/// Nor does a child that the program has forked, and that leaves the scope, too, end it.
+TEST(Startup, OfTheEnvironmentOutlivesAChild) {
+  std::optional<Environment> environment(std::in_place);
+  expect_that_it_works(Communicator::world());
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    environment.reset();
+    std::_Exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  expect_that_it_works(Communicator::world());
 }
 
 /// Rank 1 comes to the world when rank 0 has given it up, which then goes on with what it has begun.
