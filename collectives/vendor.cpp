@@ -18,23 +18,26 @@ constexpr std::chrono::microseconds moment(100);
 
 class Completion final : public PolledEvent {
  public:
-  Completion(Native& native, std::uint64_t ticket, Where where = Where::here()) noexcept
-      : PolledEvent(where), native_(native), ticket_(ticket) {}
+  Completion(Transport& transport, std::uint64_t ticket, Where where = Where::here()) noexcept
+      : PolledEvent(where), transport_(transport), ticket_(ticket) {}
 
  private:
-  bool ready() override { return native_.test(ticket_); }
+  bool ready() override { return transport_.native()->test(ticket_); }
   /// The buffers may end with the call, and MPI takes no collective back: it ends soon where all ranks have begun it,
   /// and is left to MPI where not.
   void abandon() noexcept override {
     const auto until = std::chrono::steady_clock::now() + patience;
     try {
-      while (!native_.test(ticket_) && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(moment);
+      while (!ready()) {
+        if (std::chrono::steady_clock::now() >= until) return transport_.leave_under_way();
+        std::this_thread::sleep_for(moment);
+      }
     } catch (const std::exception&) {  // MPI has given it up
     }
   }
   [[nodiscard]] std::string what() const override { return "waiting inside MPI's own collective"; }
 
-  Native& native_;
+  Transport& transport_;
   std::uint64_t ticket_;
 };
 
@@ -64,8 +67,7 @@ Traffic traffic_of_fastest(const Problem& problem, std::initializer_list<std::st
 }
 
 Task<> run(Transport& transport, Arguments arguments) {
-  Native& native = *transport.native();
-  Completion completion(native, native.start(arguments.call, buffers_of(arguments)));
+  Completion completion(transport, transport.native()->start(arguments.call, buffers_of(arguments)));
   co_await completion;
 }
 

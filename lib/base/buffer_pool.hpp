@@ -40,6 +40,11 @@ class BufferPool {
   };
 
   [[nodiscard]] Scratch take(std::size_t bytes);
+  /// Its memory is never freed: somebody may still read it, or write there.
+  void keep() noexcept {
+    for (Block& block : free_) static_cast<void>(block.memory.release());
+    free_.clear();
+  }
 
  private:
   std::vector<Block> free_;

@@ -112,7 +112,7 @@ void CommunicatorState::end_calls() noexcept {
     memory->end_calls();
   }
   if (!settle_devices()) return;
-  if (entrance_->taken()) return;  // MPI may not be called here
+  if (entrance_->taken()) return peers_->retire(ErrorCode::broken);  // MPI may not be called here
   peers_->end_calls({.rank = rank(), .calls = ready() ? calls_begun_ : set_ups_refused_, .set_up = ready()});
 }
 

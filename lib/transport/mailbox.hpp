@@ -108,7 +108,7 @@ class OpenExchanges {
   void give_back(Message& message) { messages_.give_back(message); }
   void give_back(Receipt& receipt) { receipts_.give_back(receipt); }
 
-  /// True once both halves are done. Throws Error{transport} where a message has the wrong length.
+  /// True once both halves are done. Throws Error{mismatch} where a message has the wrong length.
   [[nodiscard]] bool test(Exchange::Tickets& tickets);
 
   [[nodiscard]] static std::uint64_t ticket(const Message& message) noexcept {

@@ -3,6 +3,7 @@
 
 #include "base/names.hpp"
 #include "transport/mpi_error.hpp"
+#include "transport/mpi_requests.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -95,6 +96,10 @@ Translated translate(const Call& call, const Native::Buffers& buffers, MPI_Comm 
 
 }  // namespace
 
+MpiNative::~MpiNative() {
+  if (!idle()) static_cast<void>(new Started(std::move(started_)));  // never freed
+}
+
 bool MpiNative::supports(const Call& call) const noexcept {
   if (call.bytes() > INT_MAX) return false;
   if (reduces_wrongly_on_uneven_hosts && uneven_hosts_ && call.collective == Collective::reduce) return false;
@@ -133,31 +138,33 @@ MpiNative::Lengths MpiNative::lengths_of(const Call& call, const Buffers& buffer
     }
     return lists;
   };
-  return {lists_of(buffers.in_sections, buffers.in), lists_of(buffers.out_sections, buffers.out), {}};
+  Lengths lengths{lists_of(buffers.in_sections, buffers.in), lists_of(buffers.out_sections, buffers.out), {}};
+  if (call.collective == Collective::alltoallw && buffers.in == buffers.out) copy_input_of_alltoallw(buffers, lengths);
+  return lengths;
 }
 
-bool MpiNative::is_wrong_in_place([[maybe_unused]] const Call& call, [[maybe_unused]] bool blocking) noexcept {
+bool MpiNative::wants_copy_in_place(const Call& call, [[maybe_unused]] bool blocking) noexcept {
+  // Here each rank says whether it exchanges in place, and to MPI all do, or none.
+  if (call.collective == Collective::alltoall || call.collective == Collective::alltoallv) return true;
 #ifdef MPICH_VERSION
   // MPICH 4.0 crashes in a blocking reduce to another root than rank 0, and where the block of reduce_scatter that a
   // rank gets overlaps the place it is moved to.
   return (call.collective == Collective::reduce && blocking && call.root != 0) ||
          call.collective == Collective::reduce_scatter;
-#elif defined(OPEN_MPI)
-  // Open MPI 4.1 mixes the blocks of a nonblocking alltoallv up, or never ends it.
-  return call.collective == Collective::alltoallv && !blocking;
 #else
   return false;
 #endif
 }
 
-std::vector<std::byte> MpiNative::copy_of_input(const Call& call, const Buffers& buffers) {
-  std::size_t end = buffers.in_sections.empty() ? call.bytes() : 0;
+std::vector<std::byte> MpiNative::copy_of_input(const Call& call, const Buffers& buffers) const {
+  int blocks = 1;
+  if (call.collective == Collective::alltoall) MPI_Comm_size(comm_, &blocks);
+  std::size_t end = buffers.in_sections.empty() ? call.bytes() * static_cast<std::size_t>(blocks) : 0;
   for (const Section& section : buffers.in_sections) end = std::max(end, section.offset + section.bytes);
   return {buffers.in, buffers.in + end};
 }
 
-// Open MPI 4.1 and MPICH 4.0 mix the blocks of a nonblocking alltoallw in place up, and MPICH ends the job, too: it
-// gets a copy of the input, and the types of that.
+// A copy of the input, and the types of that.
 void MpiNative::copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths) {
   std::size_t bytes = 0;
   for (const Section& section : buffers.in_sections) bytes += section.bytes;
@@ -183,7 +190,7 @@ void MpiNative::run(const Call& call, const Buffers& buffers) {
   check_life();
   Translated t = translate(call, buffers, comm_);
   std::vector<std::byte> copy;
-  if (t.in == MPI_IN_PLACE && is_wrong_in_place(call, true)) {
+  if (t.in == MPI_IN_PLACE && wants_copy_in_place(call, true)) {
     copy = copy_of_input(call, buffers);
     t.in = copy.data();
   }
@@ -238,9 +245,8 @@ void MpiNative::run_sections(const Call& call, const Buffers& buffers, const voi
                                      l.out.offsets.data(), MPI_BYTE, comm_),
                        "MPI_Alltoallv");
     case Collective::alltoallw:
-      return check_mpi(MPI_Alltoallw(in == MPI_IN_PLACE ? in : MPI_BOTTOM, l.in.counts.data(), l.in.offsets.data(),
-                                     l.in.types.data(), MPI_BOTTOM, l.out.counts.data(), l.out.offsets.data(),
-                                     l.out.types.data(), comm_),
+      return check_mpi(MPI_Alltoallw(MPI_BOTTOM, l.in.counts.data(), l.in.offsets.data(), l.in.types.data(), MPI_BOTTOM,
+                                     l.out.counts.data(), l.out.offsets.data(), l.out.types.data(), comm_),
                        "MPI_Alltoallw");
     default:
       return check_mpi(MPI_Reduce_scatter(in, out, l.in.counts.data(), mpi_type(call.type), mpi_op(call.op), comm_),
@@ -279,7 +285,11 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
   Translated t = translate(call, buffers, comm_);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
-  Lengths lengths;
+  Lengths lengths = lengths_of(call, buffers);
+  if (t.in == MPI_IN_PLACE && wants_copy_in_place(call, false)) {
+    lengths.copy = copy_of_input(call, buffers);
+    t.in = lengths.copy.data();
+  }
   const MpiCaller::Call in_mpi(caller_);
   switch (call.collective) {
     case Collective::barrier:
@@ -316,32 +326,23 @@ std::uint64_t MpiNative::start(const Call& call, const Buffers& buffers) {
       code = MPI_Iexscan(t.in, t.out, t.count, t.type, t.op, comm_, &request);
       break;
     default:
-      lengths = lengths_of(call, buffers);
-      if (t.in == MPI_IN_PLACE && is_wrong_in_place(call, false)) {
-        lengths.copy = copy_of_input(call, buffers);
-        t.in = lengths.copy.data();
-      } else if (t.in == MPI_IN_PLACE && call.collective == Collective::alltoallw) {
-        copy_input_of_alltoallw(buffers, lengths);
-      }
       code = start_sections(call, buffers, t.in, lengths, request);
   }
   check_mpi(code, "a nonblocking collective of MPI");
   ++under_way_;
-  std::uint64_t ticket = 0;
-  std::memcpy(&ticket, &request, sizeof request);
-  if (!lengths.in.counts.empty()) started_[ticket] = std::move(lengths);
+  const std::uint64_t ticket = ticket_of(request);
+  if (!lengths.in.counts.empty() || !lengths.copy.empty()) started_[ticket] = std::move(lengths);
   return ticket;
 }
 
 bool MpiNative::test(std::uint64_t& ticket) {
   const MpiCaller::Call in_mpi(caller_);
-  MPI_Request request = MPI_REQUEST_NULL;
-  std::memcpy(&request, &ticket, sizeof request);
+  MPI_Request request = request_of(ticket);
   int done = 0;
   check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (done != 0) --under_way_;
   if (done != 0 && !started_.empty()) started_.erase(ticket);
-  std::memcpy(&ticket, &request, sizeof request);
+  ticket = ticket_of(request);
   return done != 0;
 }
 

@@ -19,6 +19,7 @@ namespace chorus {
 class MpiNative final : public Native {
  public:
   explicit MpiNative(MPI_Comm comm) : comm_(comm), life_(comm) {}
+  ~MpiNative() override;
 
   /// Whether some hosts have more ranks than others; to be said before the first call.
   void know_hosts(bool uneven) noexcept { uneven_hosts_ = uneven; }
@@ -49,15 +50,16 @@ class MpiNative final : public Native {
     BlockLists in, out;
     std::vector<std::byte> copy;  ///< of the input, where the call must not be in place
   };
+  /// Empty where blocks do not differ in length.
   [[nodiscard]] static Lengths lengths_of(const Call& call, const Buffers& buffers);
   /// Those of blocks of different lengths; `in` may be MPI_IN_PLACE.
   void run_sections(const Call& call, const Buffers& buffers, const void* in);
   [[nodiscard]] int start_sections(const Call& call, const Buffers& buffers, const void* in, const Lengths& lengths,
                                    MPI_Request& request) const;
 
-  /// Whether the MPI library fails in such a call in place, so that it gets a copy of its input.
-  [[nodiscard]] static bool is_wrong_in_place(const Call& call, bool blocking) noexcept;
-  [[nodiscard]] static std::vector<std::byte> copy_of_input(const Call& call, const Buffers& buffers);
+  /// Whether such a call in place gets a copy of its input.
+  [[nodiscard]] static bool wants_copy_in_place(const Call& call, bool blocking) noexcept;
+  [[nodiscard]] std::vector<std::byte> copy_of_input(const Call& call, const Buffers& buffers) const;
   static void copy_input_of_alltoallw(const Buffers& buffers, Lengths& lengths);
 
   /// Throws Error{invalid_argument} where the program has freed the communicator.
@@ -68,7 +70,8 @@ class MpiNative final : public Native {
   MpiCaller caller_;
   int under_way_ = 0;
   bool uneven_hosts_ = false;
-  std::map<std::uint64_t, Lengths> started_;  // MPI reads them until the call is complete
+  using Started = std::map<std::uint64_t, Lengths>;
+  Started started_;  // MPI reads them until the call is complete
 };
 
 }  // namespace chorus

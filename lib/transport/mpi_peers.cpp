@@ -86,7 +86,7 @@ MpiPeers::MpiPeers(MpiTransport& transport, MPI_Comm comm) : transport_(transpor
 }
 
 MpiPeers::~MpiPeers() {
-  if (comm_ && !native_->idle()) comm_->abandon();
+  if (comm_ && native_ && !native_->idle()) comm_->abandon();
 }
 
 void MpiPeers::retire(ErrorCode why) noexcept {

@@ -4,6 +4,7 @@
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_requests.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <exception>
 #include <utility>
@@ -179,6 +180,7 @@ void MpiTransport::cancel(Exchange& exchange) noexcept {
 
 void MpiTransport::give_up(Exchange::Tickets& tickets) noexcept {
   retire();
+  leave_under_way();
   if (MPI_Request receive = request_of(tickets.receive); receive != MPI_REQUEST_NULL) cancel_receive(receive);
   if (MPI_Request send = request_of(tickets.send); send != MPI_REQUEST_NULL) MPI_Request_free(&send);
   tickets = no_tickets();
@@ -212,14 +214,17 @@ void MpiTransport::advance() {
 
 bool MpiTransport::notified(Bytes message) {
   const MpiCaller::Call call(caller_);
-  int there = 0;
-  MPI_Status status;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, &status), "MPI_Iprobe");
-  if (there == 0) return false;
-  check_mpi(MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, status.MPI_SOURCE, tag(notice_channel),
-                     channel_->comm(), MPI_STATUS_IGNORE),
-            "MPI_Recv");
-  return true;
+  for (;;) {
+    int there = 0;
+    MPI_Status status;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag(notice_channel), channel_->comm(), &there, &status), "MPI_Iprobe");
+    if (there == 0) return false;
+    check_mpi(MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, status.MPI_SOURCE,
+                       tag(notice_channel), channel_->comm(), MPI_STATUS_IGNORE),
+              "MPI_Recv");
+    // Others have had the tags before, and may have asked late who is there.
+    if (std::ranges::find(ranks_, status.MPI_SOURCE) != ranks_.end()) return true;
+  }
 }
 
 }  // namespace chorus

@@ -38,7 +38,12 @@ void report_length(int source, const std::string& found, std::size_t expected) {
 
 Transport::Transport(int rank, int size) noexcept : rank_(rank), size_(size) {}
 
-Transport::~Transport() = default;
+Transport::~Transport() {
+  if (!under_way_) return;
+  for (Transport* const transport : {this, node(), lane()}) {
+    if (transport != nullptr) transport->buffers_.keep();
+  }
+}
 
 Transport* Transport::node() const noexcept { return node_.get(); }
 Transport* Transport::lane() const noexcept { return lane_.get(); }

@@ -92,7 +92,8 @@ class Transport {
 
   /// Starts the messages of `envelope`. An incoming message has exactly the length of its buffer.
   virtual Exchange start(const Envelope& envelope) = 0;
-  /// True once both messages of `exchange` are done. Throws Error{transport} where they cannot be.
+  /// True once both messages of `exchange` are done. Throws Error{transport} where they cannot be, and Error{mismatch}
+  /// where a message has another length than its buffer.
   virtual bool test(Exchange& exchange) = 0;
   /// Gives up the messages of `exchange`. What they point to is not touched after this returns, but where a message is
   /// half way over MPI, which cannot take it back.
@@ -111,6 +112,8 @@ class Transport {
   [[nodiscard]] std::uint64_t segments_moved() const noexcept { return segments_moved_; }
   /// Working memory, 64-byte aligned, uninitialised.
   [[nodiscard]] Scratch scratch(std::size_t bytes) { return buffers_.take(bytes); }
+  /// Something may be under way there for ever: it is never freed.
+  void leave_under_way() noexcept { under_way_ = true; }
 
   // Capabilities: agreed when the communicator is set up, so that a null here is a null on every rank.
 
@@ -173,6 +176,7 @@ class Transport {
   SharedGroup* shared_ = nullptr;
   Native* native_ = nullptr;
   std::uint64_t segments_moved_ = 0;
+  bool under_way_ = false;
 };
 
 /// Some ranks of a transport as a transport of their own: its messages go through the parent on a channel of their own.

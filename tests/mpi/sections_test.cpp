@@ -194,6 +194,31 @@ struct PlacedVectors {
   }
 };
 
+/// To MPI all ranks exchange in place, or none.
+TEST_P(Sections, AlltoallMayBeInPlaceOnSomeRanksAlone) {
+  for (const std::size_t length : {std::size_t{1}, std::size_t{5000}}) {
+    Numbers given;
+    Numbers expected;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      append(given, block(me(), rank, length));
+      append(expected, block(rank, me(), length));
+    }
+    for (const bool blocking : {true, false}) {
+      Numbers got = me() % 2 == 0 ? given : Numbers(given.size());
+      if (blocking && me() % 2 == 0) {
+        alltoall(comm(), got, {.algorithm = "native"});
+      } else if (blocking) {
+        alltoall(comm(), given, got, {.algorithm = "native"});
+      } else {
+        (me() % 2 == 0 ? ialltoall(comm(), got, {.algorithm = "native"})
+                       : ialltoall(comm(), given, got, {.algorithm = "native"}))
+            .wait();
+      }
+      EXPECT_EQ(got, expected) << length << (blocking ? " blocking" : " nonblocking");
+    }
+  }
+}
+
 TEST_P(Sections, AlltoallwTakesBlocksAnywhere) {
   PlacedVectors in;
   PlacedVectors expected;

@@ -82,5 +82,27 @@ TEST(Notices, OutliveTheirTransport) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// A transport that had the same tags before was of the ranks 1 and 2.
+TEST(Notices, OfOtherRanksAreDropped) {
+  const auto channel = std::make_shared<MpiChannel>(MPI_COMM_WORLD, MpiChannel::Name());
+  const auto notify = [&](int from, std::byte value) {
+    if (job_rank() != from) return;
+    MpiTransport transport(0, channel, {from, 1}, 0);
+    transport.notify(std::vector<std::byte>(10, value), std::array{1});
+  };
+  notify(2, std::byte{1});
+  meet_job();
+  notify(0, mark);
+  if (job_rank() == 1) {
+    MpiTransport transport(1, channel, {0, 1}, 0);
+    transport.retire();
+    std::vector<std::byte> got(10);
+    while (!transport.notified(got)) {
+    }
+    EXPECT_TRUE(all_are(got, mark));
+  }
+  meet_job();
+}
+
 }  // namespace
 }  // namespace chorus::test
