@@ -100,7 +100,7 @@ void check_host(const CommunicatorState& state, Collective collective, const voi
                               : "this collective takes memory of the host alone, so copy it there"));
 }
 
-void check_place(const CommunicatorState& state, const detail::Buffers& buffers, Arguments& arguments) {
+void check_place(const CommunicatorState& state, const detail::Buffers& buffers, Used used, Arguments& arguments) {
   const Collective collective = arguments.call.collective;
   const Accelerator* const known = state.transport().accelerator();
   const int before = known != nullptr ? known->device() : -1;
@@ -113,8 +113,8 @@ void check_place(const CommunicatorState& state, const detail::Buffers& buffers,
     device = place;
   };
   const bool one = buffers.in == buffers.out;
-  check(buffers.in, buffers.in_count, one ? "data" : "in");
-  if (!one) check(buffers.out, buffers.out_count, "out");
+  if (used.in) check(buffers.in, buffers.in_count, one ? "data" : "in");
+  if (used.out && !(one && used.in)) check(buffers.out, buffers.out_count, one ? "data" : "out");
   arguments.device = device;
   if (buffers.stream == nullptr) return;
   arguments.call.memory = Memory::device;

@@ -9,12 +9,15 @@
 
 namespace chorus {
 
+struct Used;
+
 /// `data`, which may be memory of a device, must be memory of the host, unless it cannot be known.
 [[gnu::cold]] void check_host(const detail::CommunicatorState& state, Collective collective, const void* data,
                               const char* argument);
 
-/// Buffers must be where the call says they are: in the memory of the host or of a device, as `arguments` are told.
-[[gnu::cold]] void check_place(const detail::CommunicatorState& state, const detail::Buffers& buffers,
+/// The buffers that are `used` must be where the call says they are: in the memory of the host or of a device, as
+/// `arguments` are told.
+[[gnu::cold]] void check_place(const detail::CommunicatorState& state, const detail::Buffers& buffers, Used used,
                                Arguments& arguments);
 
 /// What comes before an algorithm is chosen for a call on device memory: the first one finds out how the devices of the

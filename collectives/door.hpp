@@ -109,7 +109,7 @@ void check_overlap(const detail::CommunicatorState& state, Collective collective
                       .in = static_cast<const std::byte*>(buffers.in),
                       .out = static_cast<std::byte*>(buffers.out)};
   if (buffers.stream != nullptr || may_be_on_device(buffers.in) || may_be_on_device(buffers.out)) [[unlikely]] {
-    check_place(state, buffers, arguments);
+    check_place(state, buffers, used, arguments);
   }
   return arguments;
 }

@@ -16,7 +16,6 @@
 #include "phases.hpp"
 #include "section_list.hpp"
 #include "segments.hpp"
-#include "task/when_all.hpp"
 
 #include <vector>
 
@@ -52,7 +51,7 @@ class LaneCall {
 
   [[nodiscard]] std::size_t steps() const { return segments_.number() + 1; }
 
-  Task<> along(std::size_t step) {
+  Task<> between(std::size_t step) {
     if (step == segments_.number()) co_return;
     co_await nodes_.run(allgather_lanes::along(segments_.count(step)),
                         {.call = arguments_.call, .in = own_ + offset(step), .out = lane(step)});
@@ -94,11 +93,7 @@ class LaneCall {
 
 Task<> run(Transport& transport, Arguments arguments) {
   LaneCall call(transport, arguments);
-  for (std::size_t step = 0; step < call.steps(); ++step) {
-    Task<> both[] = {call.inside(step), call.along(step)};
-    when_all side_by_side(both);
-    co_await side_by_side;
-  }
+  co_await run_side_by_side(call, call.steps());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr Collective collective = Collective::alltoallv;
 Arguments checked(const SectionTable& table, CommunicatorState& state, const Buffers& buffers,
                   const BlockLayout& in_blocks, const BlockLayout& out_blocks) {
   const auto me = static_cast<std::size_t>(state.rank());
-  const bool in_place = buffers.in == buffers.out;
+  const bool in_place = is_in_place(buffers);
   check_lengths(state, collective, buffers);
   lay_out(state, collective, {in_blocks, "in_blocks", buffers.in_count, buffers.element_bytes}, in_place, table.in());
   lay_out(state, collective, {out_blocks, "out_blocks", buffers.out_count, buffers.element_bytes}, true, table.out());

@@ -50,12 +50,13 @@ inline constexpr std::size_t element_bytes[data_type_count] = {
   return detail::element_bytes[static_cast<int>(type)];
 }
 
-/// A type that a ReduceOp joins: every integer and floating type of C++ (`bool` and the character types among them),
-/// `float16_t`, `bfloat16_t`, and the complex types of float and double.
+/// A type that a ReduceOp joins: every integer type of at most 64 bits (`bool` and the character types among them),
+/// `float`, `double`, `long double`, `float16_t`, `bfloat16_t`, and the complex types of float and double.
 template <class T>
 concept Number =
     !std::is_const_v<T> && !std::is_volatile_v<T> &&
-    (std::integral<T> || std::floating_point<T> || std::same_as<T, float16_t> || std::same_as<T, bfloat16_t> ||
+    ((std::integral<T> && sizeof(T) <= sizeof(std::uint64_t)) || std::same_as<T, float> || std::same_as<T, double> ||
+     std::same_as<T, long double> || std::same_as<T, float16_t> || std::same_as<T, bfloat16_t> ||
      std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>);
 
 /// A type that a collective can carry: a number, or any other type that may be copied byte by byte and is no pointer.

@@ -27,7 +27,7 @@ CHORUS_API PersistentRequest exscan_init(const Communicator&, const Buffers&, co
 ///
 /// Shapes   in [n], out [n]; n, element type, op and options the same on every rank; n may be 0.
 /// Memory   host, any alignment; `in` and `out` do not overlap (for one buffer: the overload below).
-/// Order    blocks until `out` may be read and `in` reused; does not wait for the ranks behind this one.
+/// Order    blocks until `out` may be read and `in` reused; may wait for the ranks behind this one, too.
 /// Result   the values are combined in the order of the ranks, from the lowest on; how they are bracketed is the
 ///          algorithm's. `average` divides by the number of ranks that were combined.
 /// Throws   Error{invalid_argument} where in.size() != out.size(), the buffers overlap or op does not suit the type,

@@ -14,8 +14,8 @@ namespace chorus {
 /// min, max        every number that is not complex; the result is unspecified where an operand is not a number
 /// average         every number but bool: the sum divided by the number of ranks; integers wrap around in the sum
 ///                 and are then truncated towards zero
-/// logical_*       integers and bool: zero is false, the result is 0 or 1, but with a single
-///                 rank the element as it is
+/// logical_*       integers and bool: zero is false, the result is 0 or 1, but where it is that of one rank alone
+///                 (as on the first of a scan) its element as it is
 /// bitwise_*       integers and bool
 ///
 /// Sums, products and averages of float16_t and bfloat16_t are computed in float, all of them, and rounded once: an

@@ -47,7 +47,7 @@ struct Float16 {
   using Element = std::uint16_t;
   using Lane = float;
 
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || (HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64)
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64)
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> widen(D d, V elements) {
     return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, D>(), elements));
@@ -99,7 +99,7 @@ struct Float16 {
 
 template <class Format>
 Reduce half_kernel_of(ReduceOp op) {
-  return op == ReduceOp::average ? kernel_of<Format, Average>() : arithmetic_kernel<Format>(op);
+  return op == ReduceOp::average ? reduce_kernel<Format, Average> : arithmetic_kernel<Format>(op);
 }
 
 Reduce choose_half(DataType type, ReduceOp op) {

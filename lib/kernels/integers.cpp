@@ -18,25 +18,25 @@ Reduce kernel_of_integer(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::average:
-      return kernel_of<Bits, Sum>();
+      return reduce_kernel<Bits, Sum>;
     case ReduceOp::product:
-      return kernel_of<Bits, Product>();
+      return reduce_kernel<Bits, Product>;
     case ReduceOp::min:
-      return kernel_of<Plain<T>, Min>();
+      return reduce_kernel<Plain<T>, Min>;
     case ReduceOp::max:
-      return kernel_of<Plain<T>, Max>();
+      return reduce_kernel<Plain<T>, Max>;
     case ReduceOp::logical_and:
-      return kernel_of<Bits, LogicalAnd>();
+      return reduce_kernel<Bits, LogicalAnd>;
     case ReduceOp::logical_or:
-      return kernel_of<Bits, LogicalOr>();
+      return reduce_kernel<Bits, LogicalOr>;
     case ReduceOp::logical_xor:
-      return kernel_of<Bits, LogicalXor>();
+      return reduce_kernel<Bits, LogicalXor>;
     case ReduceOp::bitwise_and:
-      return kernel_of<Bits, BitwiseAnd>();
+      return reduce_kernel<Bits, BitwiseAnd>;
     case ReduceOp::bitwise_or:
-      return kernel_of<Bits, BitwiseOr>();
+      return reduce_kernel<Bits, BitwiseOr>;
     case ReduceOp::bitwise_xor:
-      return kernel_of<Bits, BitwiseXor>();
+      return reduce_kernel<Bits, BitwiseXor>;
   }
   return {};
 }
@@ -48,14 +48,14 @@ Reduce kernel_of_bool(ReduceOp op) {
     case ReduceOp::min:
     case ReduceOp::logical_and:
     case ReduceOp::bitwise_and:
-      return kernel_of<Byte, LogicalAnd>();
+      return reduce_kernel<Byte, LogicalAnd>;
     case ReduceOp::max:
     case ReduceOp::logical_or:
     case ReduceOp::bitwise_or:
-      return kernel_of<Byte, LogicalOr>();
+      return reduce_kernel<Byte, LogicalOr>;
     case ReduceOp::logical_xor:
     case ReduceOp::bitwise_xor:
-      return kernel_of<Byte, LogicalXor>();
+      return reduce_kernel<Byte, LogicalXor>;
     default:
       return {};
   }

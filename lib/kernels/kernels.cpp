@@ -58,7 +58,7 @@ bool supports(DataType type, ReduceOp op) noexcept {
     case ReduceOp::max:
       return ordered;
     default:
-      return integral;
+      return integral && static_cast<int>(op) < reduce_op_count;
   }
 }
 

@@ -13,10 +13,13 @@
 #include "kernels/write-inl.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace chorus::kernels::HWY_NAMESPACE {
+
+struct Average;
 
 /// Inputs joined from left to right in registers, to be rounded once. The first stands on the left, or `sums` where it
 /// is not null: the lanes that earlier inputs gave. The last of an average are followed by a division by `divisor`, the
@@ -39,7 +42,7 @@ struct Fold {
       load_all<Format>(d, inputs[j], i, right);
       for (std::size_t v = 0; v < vectors; ++v) lanes[v] = Op::join(d, lanes[v], right[v]);
     }
-    if constexpr (Op::divides) {
+    if constexpr (std::same_as<Op, Average>) {
       if (divisor == 0) return;
       const auto number = hn::Set(d, static_cast<typename Format::Lane>(divisor));
       for (std::size_t v = 0; v < vectors; ++v) lanes[v] = hn::Div(lanes[v], number);
@@ -115,13 +118,7 @@ void divide_kernel(std::byte* inout, std::size_t count, int ranks) {
   write<Format>(inout, Quotient<Format>{inout, static_cast<typename Format::Lane>(ranks)}, count, Store::cached);
 }
 
-template <class Format, class Op>
-Reduce kernel_of() {
-  return reduce_kernel<Format, Op>;
-}
-
 struct Sum {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::Add(a, b);
@@ -129,12 +126,9 @@ struct Sum {
 };
 
 /// The sum, divided by the number of inputs before it is rounded.
-struct Average : Sum {
-  static constexpr bool divides = true;
-};
+struct Average : Sum {};
 
 struct Product {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     using T = hn::TFromD<D>;
@@ -166,7 +160,6 @@ struct Product {
 
 // The processors' own float minima differ on zeros and on what is not a number; a comparison gives the same everywhere.
 struct Min {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
@@ -178,7 +171,6 @@ struct Min {
 };
 
 struct Max {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
@@ -196,7 +188,6 @@ HWY_INLINE V truth(D d, V v) {
 }
 
 struct LogicalAnd {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     return hn::And(truth(d, a), truth(d, b));
@@ -204,7 +195,6 @@ struct LogicalAnd {
 };
 
 struct LogicalOr {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     return truth(d, hn::Or(a, b));
@@ -212,7 +202,6 @@ struct LogicalOr {
 };
 
 struct LogicalXor {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D d, V a, V b) {
     return hn::Xor(truth(d, a), truth(d, b));
@@ -220,7 +209,6 @@ struct LogicalXor {
 };
 
 struct BitwiseAnd {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::And(a, b);
@@ -228,7 +216,6 @@ struct BitwiseAnd {
 };
 
 struct BitwiseOr {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::Or(a, b);
@@ -236,7 +223,6 @@ struct BitwiseOr {
 };
 
 struct BitwiseXor {
-  static constexpr bool divides = false;
   template <class D, class V>
   static HWY_INLINE V join(D, V a, V b) {
     return hn::Xor(a, b);
@@ -249,13 +235,13 @@ Reduce arithmetic_kernel(ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::average:
-      return kernel_of<Format, Sum>();
+      return reduce_kernel<Format, Sum>;
     case ReduceOp::product:
-      return kernel_of<Format, Product>();
+      return reduce_kernel<Format, Product>;
     case ReduceOp::min:
-      return kernel_of<Format, Min>();
+      return reduce_kernel<Format, Min>;
     case ReduceOp::max:
-      return kernel_of<Format, Max>();
+      return reduce_kernel<Format, Max>;
     default:
       return {};
   }

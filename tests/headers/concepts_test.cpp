@@ -94,6 +94,8 @@ static_assert(Exchanges<const Floats&, Floats&> && Scans<Floats, Floats&>);
 // Elements that are no numbers move, and are joined by functions alone.
 static_assert(Broadcasts<Points&> && Gathers<Points, Points&> && Broadcasts<std::vector<std::byte>&>);
 static_assert(!Allreduces<Points, Points&> && !ReducesTo<Points, Points&>);
+__extension__ using Wide = __int128;
+static_assert(Element<Wide> && !Number<Wide> && data_type_of<Wide>() == DataType::opaque, "longer than what is added");
 static_assert(Element<ValueIndex<double>> && ReduceFunction<decltype(minloc), ValueIndex<double>>);
 static_assert(!ReduceFunction<decltype(minloc), double> && !ReduceFunction<ReduceOp, double>);
 

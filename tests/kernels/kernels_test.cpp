@@ -165,6 +165,7 @@ TEST(Supports, WhatTheDefinitionOfReduceOpSays) {
       const auto op = static_cast<ReduceOp>(o);
       EXPECT_EQ(kernels::reduce(type, op) != nullptr, kernels::supports(type, op));
     }
+    EXPECT_FALSE(kernels::supports(type, static_cast<ReduceOp>(reduce_op_count)));
   }
 }
 

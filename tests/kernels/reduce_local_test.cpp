@@ -36,6 +36,16 @@ TEST(ReduceLocal, AFunctionGetsInOnTheLeft) {
   EXPECT_THAT(inout, ElementsAre(29, 38));
 }
 
+int difference(const int& left, const int& right) { return left - right; }
+
+TEST(ReduceLocal, AFunctionMayBeAnyThatCanBeCalled) {
+  std::vector<int> inout{1, 2};
+  reduce_local(std::vector<int>{30, 40}, inout, difference);
+  EXPECT_THAT(inout, ElementsAre(29, 38));
+  reduce_local(std::vector<int>{30, 40}, inout, &difference);
+  EXPECT_THAT(inout, ElementsAre(1, 2));
+}
+
 template <class T>
 T multiplied(T element, T factor) {
   detail::multiply<T>(&factor, reinterpret_cast<std::byte*>(&element), 1);

@@ -163,6 +163,9 @@ TEST_F(WrongArguments, OperationsThatTheTypeDoesNotHave) {
                   {"allreduce", "argument op", "average", "boolean"});
   expect_rejected([&] { scan(comm_, flags, ReduceOp::average); }, ErrorCode::invalid_argument,
                   {"scan", "argument op", "average", "boolean"});
+  std::array<int, 2> numbers{};
+  expect_rejected([&] { allreduce(comm_, numbers, static_cast<ReduceOp>(reduce_op_count)); },
+                  ErrorCode::invalid_argument, {"allreduce", "argument op", "which is no ReduceOp"});
 }
 
 TEST_F(WrongArguments, UnknownAlgorithm) {

@@ -109,6 +109,15 @@ TEST_P(Types, AFunctionLivesAsLongAsItsRequest) {
   EXPECT_EQ(numbers, std::vector<int>(3000, comm().size() * (comm().size() + 1) / 2));
 }
 
+int larger(const int& left, const int& right) { return std::max(left, right); }
+
+TEST_P(Types, AFunctionOfTheProgramIsOne) {
+  std::vector<int> numbers(3000, comm().rank());
+  iallreduce(comm(), numbers, larger).wait();
+  EXPECT_EQ(numbers, std::vector<int>(3000, comm().size() - 1));
+  EXPECT_EQ(allreduce(comm(), comm().rank(), larger), comm().size() - 1);
+}
+
 TEST_P(Types, MinlocAndMaxlocSayWhere) {
   const int me = comm().rank();
   const ValueIndex<double> mine{.value = me % 2 == 0 ? 1.5 : 2.5, .index = me};

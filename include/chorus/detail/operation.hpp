@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 namespace chorus::detail {
 
@@ -37,7 +38,7 @@ void join(const void* function, std::byte* out, const std::byte* left, const std
     T operands[2];
     std::memcpy(&operands[0], left + i * sizeof(T), sizeof(T));
     std::memcpy(&operands[1], right + i * sizeof(T), sizeof(T));
-    const T result = (*static_cast<const Function*>(function))(operands[0], operands[1]);
+    const T result = (*reinterpret_cast<const Function*>(const_cast<void*>(function)))(operands[0], operands[1]);
     std::memcpy(out + i * sizeof(T), &result, sizeof(T));
   }
 }
@@ -48,7 +49,10 @@ template <class T, Reduces<T> Op>
   if constexpr (std::same_as<Op, ReduceOp>) {
     return {.op = op, .owner = nullptr};
   } else {
-    return {.commutative = is_commutative<Op>, .join = join<Op, T>, .function = &op, .owner = nullptr};
+    return {.commutative = is_commutative<Op>,
+            .join = join<Op, T>,
+            .function = reinterpret_cast<const void*>(&op),
+            .owner = nullptr};
   }
 }
 
@@ -57,11 +61,11 @@ template <class T>
   return {.op = ReduceOp::sum, .function = &op.factor, .multiply = multiply<T>, .owner = nullptr};
 }
 
-/// For a call that may outlive `op`: keeps a copy of a function.
+/// For a call that may outlive `op`: keeps a copy of a function object.
 template <class T, Reduces<T> Op>
 [[nodiscard]] Operation lasting_operation(const Op& op) {
   Operation lasting = operation<T>(op);
-  if constexpr (!std::same_as<Op, ReduceOp>) {
+  if constexpr (!std::same_as<Op, ReduceOp> && std::is_object_v<Op>) {
     const auto copy = std::make_shared<const Op>(op);
     lasting.function = copy.get();
     lasting.owner = copy;
