@@ -38,21 +38,6 @@ int detach(MPI_Comm /*comm*/, int /*key*/, void* attachment, void* /*extra*/) {
   return MPI_SUCCESS;
 }
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else.
-int end(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
-  stage.store(Stage::over, std::memory_order_release);
-  int rank = 0;
-  int size = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  try {  // MPI calls this, which knows no exceptions
-    if (rank == 0) Report::get().print(size);
-    return MPI_SUCCESS;
-  } catch (const std::exception&) {
-    return MPI_ERR_OTHER;
-  }
-}
-
 bool asked_to_stay_out() {
   const char* const wish = std::getenv("CHORUS_DISABLE");
   return wish != nullptr && std::string_view(wish) == "1";
@@ -94,11 +79,7 @@ bool begin() {
   }
   Report::read_environment();
   warn_of_wrong_settings();
-  int end_key = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &attachment_key, nullptr);
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &end_key, nullptr);
-  PMPI_Comm_set_attr(MPI_COMM_SELF, end_key, nullptr);
-  PMPI_Comm_free_keyval(&end_key);
   stage.store(Stage::running, std::memory_order_release);
   return true;
 }
@@ -132,6 +113,18 @@ bool is_within_world(MPI_Comm comm) {
   return within == all;
 }
 
+void print_report() noexcept {
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  try {  // MPI_Finalize knows no exceptions
+    if (rank == 0) Report::get().print(size);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "chorus: at MPI_Finalize: %s\n", error.what());
+  }
+}
+
 /// The attachment this thread has asked for last: looking into MPI's attributes takes longer than a short collective
 /// has time for.
 struct Last {
@@ -143,6 +136,12 @@ struct Last {
 }  // namespace
 
 bool takes_part() { return stage.load(std::memory_order_acquire) == Stage::running || begin(); }
+
+int finalize() {
+  static const auto mpi = reinterpret_cast<decltype(&PMPI_Finalize)>(next_definition("PMPI_Finalize"));
+  if (stage.exchange(Stage::over, std::memory_order_acq_rel) == Stage::running) print_report();
+  return mpi();
+}
 
 Attachment::Attachment(MPI_Comm comm) {
   int between_groups = 0;

@@ -16,8 +16,10 @@
 
 namespace chorus::preload {
 
-/// False where every call goes to MPI: before MPI_Init, after MPI_Finalize, with CHORUS_DISABLE=1.
+/// False where every call goes to MPI: before MPI_Init, from MPI_Finalize on, with CHORUS_DISABLE=1.
 [[nodiscard]] bool takes_part();
+/// PMPI_Finalize: prints the report, and MPI has all calls that its end may make, of functions that delete attributes.
+int finalize();
 
 /// What a call's arguments say about its offer: of a buffer only whether there is one, and whether MPI_IN_PLACE stands
 /// for it.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """functions.py MPICC HEADER: prints, as C++, the functions of MPI that libchorus-mpi.so defines, as HEADER declares them:
 of each collective the blocking form, which chorus takes over, and the nonblocking and persistent ones, which it hands
-on; and all those with large counts, where MPI has them."""
+on; those with large counts, where MPI has them; and MPI_Finalize."""
 import re
 import subprocess
 import sys
@@ -20,26 +20,30 @@ def way(collective, nonblocking, persistent, name):
     return f'take_over<{"".join(word.capitalize() for word in collective.split("_"))}, "P{name}">'
 
 
-def definition(match):
-    name, nonblocking, collective, persistent, parameters = match.groups()
-    arguments = ", ".join(re.search(r"(\w+)(\[\])*$", parameter.strip())[1] for parameter in parameters.split(","))
+def definition(name, parameters, arguments, call):
     own = f"own_{name}"
     return f"""
 static int {own}({parameters}) {{
-  return chorus::preload::{way(collective.lower(), nonblocking, persistent, name)}({arguments});
+  return chorus::preload::{call}({arguments});
 }}
 int P{name}({parameters}) {{ return {own}({arguments}); }}
 int {name}({parameters}) {{ return chorus::preload::pass_tools<{own}, "{name}">({arguments}); }}"""
 
 
+def definition_of_collective(match):
+    name, nonblocking, collective, persistent, parameters = match.groups()
+    arguments = ", ".join(re.search(r"(\w+)(\[\])*$", parameter.strip())[1] for parameter in parameters.split(","))
+    return definition(name, parameters, arguments, way(collective.lower(), nonblocking, persistent, name))
+
+
 def main():
     declared = subprocess.run([sys.argv[1], "-E", "-P", "-xc", sys.argv[2]], stdout=subprocess.PIPE, text=True, check=True)
-    for collective in collectives:
-        print(f'#include "preload/{collective}.hpp"')
-    print('#include "preload/handed_on.hpp"\n#include "preload/mpi_headers.hpp"\n#include "preload/take_over.hpp"\n')
-    print("using namespace chorus;\nusing namespace chorus::preload;\n\nextern \"C\" {")
+    for header in [*collectives, "attachment", "handed_on", "mpi_headers", "take_over"]:
+        print(f'#include "preload/{header}.hpp"')
+    print("\nusing namespace chorus;\nusing namespace chorus::preload;\n\nextern \"C\" {")
     for match in prototype.finditer(declared.stdout):
-        print(definition(match))
+        print(definition_of_collective(match))
+    print(definition("MPI_Finalize", "void", "", "finalize"))
     print("}")
 
 

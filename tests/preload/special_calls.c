@@ -221,6 +221,25 @@ static void communicators_come_and_go(void) {
   CHECK(sum == rank);
 }
 
+static int sum_at_the_end(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm;
+  (void)key;
+  (void)value;
+  (void)extra;
+  int sum = 0;
+  CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
+  CHECK(sum == ranks * (ranks - 1) / 2);
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF, the last one first; their functions may call all of MPI.
+static void work_at_the_end(void) {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sum_at_the_end, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+  MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char** argv) {
   int initialized = 0;
   MPI_Initialized(&initialized);
@@ -228,7 +247,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank % 2 == 0) work_at_the_end();
   for (int turn = 0; turn < 20; ++turn) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank % 2 != 0) work_at_the_end();
   types_that_differ_between_ranks();
   types_of_the_program_in_allgather(false);
   types_of_the_program_in_allgather(true);
