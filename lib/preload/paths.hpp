@@ -27,8 +27,10 @@ inline constexpr int path_count = 12;
 /// What is decided about a call from its arguments: the same on all ranks, but for wrong arguments.
 struct Offer {
   Path path = Path::chorus;
-  Call call;             ///< as chorus would carry it out; its count is 0 where that is not known
-  bool lasting = false;  ///< the same arguments get the same offer again: their handles are MPI's own, never freed
+  Call call;  ///< as chorus would carry it out; its count is 0 where that is not known
+  /// The same arguments get the same offer again: their handles are MPI's own, never freed, and no array is among them,
+  /// which may hold something else.
+  bool lasting = false;
 };
 
 }  // namespace chorus::preload

@@ -21,6 +21,7 @@ struct ReduceScatter {
     const bool known = counts != nullptr && std::all_of(counts, counts + attachment.size(), is_count);
     const MPI_Count all = known ? std::accumulate(counts, counts + attachment.size(), MPI_Count{0}) : -1;
     Offer offer = offer_reduction(Collective::reduce_scatter, 0, all, type, op);
+    offer.lasting = false;  // the same array may hold other counts
     if (!known) return offer;
     const bool in_place = in == MPI_IN_PLACE;
     const bool reads = in_place || !is_missing(in, all, type);

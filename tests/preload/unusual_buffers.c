@@ -100,6 +100,21 @@ static void reductions(void) {
   CHECK(data[0] == sum_for(rank));
 }
 
+// Of one array, whose contents are others in each call.
+static void counts_that_change(void) {
+  enum { calls = 30, longest = 3 };
+  int in[most_ranks * longest], out[longest], lengths[most_ranks];
+  for (int call = 0; call < calls; ++call) {
+    const int length = 1 + call * longest / calls;
+    for (int to = 0; to < ranks; ++to) {
+      lengths[to] = length;
+      for (int index = 0; index < length; ++index) in[to * length + index] = value(rank, to) + index;
+    }
+    MPI_Reduce_scatter(in, out, lengths, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int index = 0; index < length; ++index) CHECK(out[index] == sum_for(rank) + ranks * index);
+  }
+}
+
 static void add_and_spoil(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
   for (int index = 0; index < *count; ++index) {
@@ -172,6 +187,7 @@ int main(int argc, char** argv) {
   alltoall(reversed, reversed_bytes);
   alltoallv_in_turns();
   reductions();
+  counts_that_change();
   for (int count = 1; count <= many; count = 14 * count + 1) {
     function_that_spoils_what_it_reads(count, 1);
     function_that_spoils_what_it_reads(count, 0);
