@@ -10,19 +10,21 @@
 namespace chorus::preload {
 
 struct Exscan {
-  // On rank 0 the result is not written.
+  // On rank 0 MPI writes no result, and no buffer needs to be there for it.
   static Offer offer(const Attachment& attachment, const void* in, const void* out, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm /*comm*/) {
     Offer offer = offer_reduction(Collective::exscan, 0, count, type, op);
     const bool reads = in == MPI_IN_PLACE || !is_missing(in, count, type);
-    if (!reads || (attachment.rank() > 0 && is_missing(out, count, type))) offer.path = Path::arguments;
+    const bool uses_out = attachment.rank() > 0 || in == MPI_IN_PLACE;
+    if (!reads || (uses_out && is_missing(out, count, type))) offer.path = Path::arguments;
     return offer;
   }
 
   static void run(const Attachment& attachment, const Call& call, const void* in, void* out, MPI_Count /*count*/,
                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    const OfferedReduction reduction(call, operands(call, in == MPI_IN_PLACE ? out : in, call.count, out, call.count),
-                                     type, op, comm);
+    const void* const own = in == MPI_IN_PLACE ? out : in;
+    void* const result = attachment.rank() > 0 ? out : const_cast<void*>(own);
+    const OfferedReduction reduction(call, operands(call, own, call.count, result, call.count), type, op, comm);
     detail::exscan(attachment.communicator(), reduction.buffers(), reduction.operation(), {});
     if (attachment.rank() > 0) reduction.deliver();
   }
