@@ -17,7 +17,7 @@ def way(collective, nonblocking, persistent, name):
     if nonblocking or persistent:
         path = "nonblocking" if nonblocking else "persistent"
         return f'hand_on<Collective::{collective}, Path::{path}, "P{name}">'
-    return f'take_over<{"".join(word.capitalize() for word in collective.split("_"))}, "P{name}">'
+    return f'take_over<Collective::{collective}, {"".join(word.capitalize() for word in collective.split("_"))}, "P{name}">'
 
 
 def definition(name, parameters, arguments, call):

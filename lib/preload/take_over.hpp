@@ -52,11 +52,16 @@ void look_for_cuda_at(Argument argument) noexcept {
 }
 
 /// The offer of `attachment` is made anew, and remembered for these arguments of `function` where it is lasting.
-template <class Row, class... Arguments>
+template <Collective collective, class Row, class... Arguments>
 void decide(Attachment& attachment, const void* function, Arguments... arguments) {
   attachment.last_arguments.forget();
+  Offer& offer = attachment.offer;
+  if (attachment.path() == Path::intercommunicator) {  // whose arrays are as long as the other group
+    offer = {.path = Path::intercommunicator, .call = {.collective = collective}};
+    return;
+  }
   (look_for_cuda_at(arguments), ...);
-  Offer& offer = attachment.offer = Row::offer(attachment, arguments...);
+  offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();
   } else if (offer.path != Path::chorus) {
@@ -70,7 +75,7 @@ void decide(Attachment& attachment, const void* function, Arguments... arguments
 }
 
 /// PMPI_X: chorus, or MPI.
-template <class Row, Name name, class... Arguments>
+template <Collective collective, class Row, Name name, class... Arguments>
 int take_over(Arguments... arguments) {
   static const auto mpi = reinterpret_cast<Function<Arguments...>>(next_definition(name.text));
   if (Inside::here()) return mpi(arguments...);
@@ -81,7 +86,8 @@ int take_over(Arguments... arguments) {
     if (attachment == nullptr) return mpi(arguments...);
     if (attachment->path() != Path::chorus && !Report::wanted()) return mpi(arguments...);
     const void* const function = name.text;
-    if (!attachment->last_arguments.are(function, arguments...)) decide<Row>(*attachment, function, arguments...);
+    if (!attachment->last_arguments.are(function, arguments...))
+      decide<collective, Row>(*attachment, function, arguments...);
     const Offer& offer = attachment->offer;
     const Reported reported(offer);
     if (offer.path != Path::chorus) return mpi(arguments...);
@@ -94,7 +100,7 @@ int take_over(Arguments... arguments) {
   } catch (...) {
     return raise(comm, std::current_exception());
   }
-  return take_over<Row, name>(arguments...);
+  return take_over<collective, Row, name>(arguments...);
 }
 
 /// MPI_X: a tool's, or `own`, which is PMPI_X.

@@ -112,6 +112,24 @@ static void operations_of_the_program(void) {
   MPI_Op_free(&sum_of_pairs);
 }
 
+// The arrays have as many places as the other group has ranks.
+static void alltoallw_between_groups(MPI_Comm between) {
+  enum { most = 16 };
+  int in[most], out[most], counts[most], places[most], others = 0;
+  MPI_Datatype types[most];
+  CHECK(ranks <= most);
+  MPI_Comm_remote_size(between, &others);
+  memset(types, 1, sizeof types);  // what lies behind them is no type
+  for (int of = 0; of < most; ++of) {
+    in[of] = rank;
+    counts[of] = 1;
+    places[of] = of * (int)sizeof(int);
+    if (of < others) types[of] = MPI_INT;
+  }
+  MPI_Alltoallw(in, counts, places, types, out, counts, places, types, between);
+  for (int of = 0; of < others; ++of) CHECK(out[of] == 2 * of + 1 - rank % 2);
+}
+
 static void between_groups(void) {
   const int colour = rank % 2;
   MPI_Comm half, between;
@@ -123,6 +141,7 @@ static void between_groups(void) {
   for (int other = 1 - colour; other < ranks; other += 2) expected += other;
   CHECK(sum == expected);
   MPI_Barrier(between);
+  alltoallw_between_groups(between);
   MPI_Comm_free(&between);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, half);
   expected = 0;
