@@ -60,7 +60,6 @@ void decide(Attachment& attachment, const void* function, Arguments... arguments
     offer = {.path = Path::intercommunicator, .call = {.collective = collective}};
     return;
   }
-  (look_for_cuda_at(arguments), ...);
   offer = Row::offer(attachment, arguments...);
   if (attachment.path() != Path::chorus) {
     offer.path = attachment.path();
@@ -91,6 +90,7 @@ int take_over(Arguments... arguments) {
     const Offer& offer = attachment->offer;
     const Reported reported(offer);
     if (offer.path != Path::chorus) return mpi(arguments...);
+    (look_for_cuda_at(arguments), ...);
     const Inside inside;
     Row::run(*attachment, offer.call, arguments...);
     return MPI_SUCCESS;
