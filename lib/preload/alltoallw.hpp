@@ -22,7 +22,7 @@ bool valid(const Typed<Count, Displacement>& all, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (all.counts[rank] == 0) continue;  // then programs pass no type
     if (!extent(all.counts[rank], all.types[rank]).valid) return false;
-    if (is_missing(all.buffer, all.counts[rank], all.types[rank])) return false;
+    if (is_missing(all.buffer, all.displacements[rank], all.counts[rank], all.types[rank])) return false;
   }
   return true;
 }

@@ -60,6 +60,12 @@ struct Type {
   return count > 0 && (buffer == MPI_IN_PLACE || (buffer == nullptr && type_of(type).plain));
 }
 
+/// The same of a block `bytes` behind the beginning of a buffer, which MPI_BOTTOM, a null pointer, may be.
+[[nodiscard]] inline bool is_missing(const void* buffer, MPI_Aint bytes, MPI_Count count, MPI_Datatype type) noexcept {
+  const void* const place = static_cast<const std::byte*>(buffer) + bytes;
+  return is_missing(buffer == MPI_IN_PLACE ? buffer : place, count, type);
+}
+
 /// What `count` elements weigh without the gaps between them: the same on all ranks, however each spells its type.
 struct Extent {
   bool valid = false;  ///< false where the arguments are wrong
@@ -74,10 +80,10 @@ template <class Count, class Displacement>
                             MPI_Datatype type, int ranks) noexcept {
   const Type element = type_of(type);
   if (!element.valid || counts == nullptr || displacements == nullptr) return {};
-  const bool missing = is_missing(buffer, 1, type);
+  const auto stride = static_cast<MPI_Aint>(element.bytes);
   std::size_t elements = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (counts[rank] < 0 || (missing && counts[rank] > 0)) return {};
+    if (counts[rank] < 0 || is_missing(buffer, displacements[rank] * stride, counts[rank], type)) return {};
     elements += static_cast<std::size_t>(counts[rank]);
   }
   return {.valid = true, .bytes = elements * element.bytes};

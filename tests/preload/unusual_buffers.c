@@ -2,8 +2,13 @@
 //
 // A program that knows nothing of chorus, and is careless with its buffers: one for both arguments, or places in the
 // result, which MPI forbids and programs do; functions that write to both their arguments; MPI_IN_PLACE where it has no
-// meaning. What rank `from` gives to rank `to` is value(from, to).
+// meaning; MPI_BOTTOM. What rank `from` gives to rank `to` is value(from, to).
+#define _DEFAULT_SOURCE
 #include "check.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/mman.h>
 
 enum { most_ranks = 8, many = 3000 };
 
@@ -85,6 +90,36 @@ static void alltoallv_in_turns(void) {
   MPI_Alltoallv(data, counts, sent, MPI_INT, data, counts, received, MPI_INT, MPI_COMM_WORLD);
   check_received(data, received);
   for (int to = 0; to < ranks; ++to) CHECK(data[sent[to]] == value(rank, to));
+}
+
+// Rank 0 neither gives nor gets.
+static void check_of_others(const int* data) {
+  for (int from = 1; rank > 0 && from < ranks; ++from) CHECK(data[from] == value(from, rank));
+}
+
+// Buffers begin at address 0, and displacements are addresses.
+static void blocks_by_their_addresses(void) {
+  enum { length = 2 * most_ranks * sizeof(int) };
+  int* const in = mmap((void*)(1 << 30), length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int* const out = in + most_ranks;
+  CHECK((intptr_t)out < INT_MAX);
+  int lengths[most_ranks], from[most_ranks], to[most_ranks];
+  for (int of = 0; of < ranks; ++of) {
+    lengths[of] = rank > 0 && of > 0;
+    from[of] = (int)(intptr_t)&in[of];
+    to[of] = (int)(intptr_t)&out[of];
+  }
+  fill(in, places);
+  MPI_Alltoallw(MPI_BOTTOM, lengths, from, types, MPI_BOTTOM, lengths, to, types, MPI_COMM_WORLD);
+  check_of_others(out);
+  for (int of = 0; of < ranks; ++of) {
+    out[of] = 0;
+    from[of] /= (int)sizeof(int);
+    to[of] /= (int)sizeof(int);
+  }
+  MPI_Alltoallv(MPI_BOTTOM, lengths, from, MPI_INT, MPI_BOTTOM, lengths, to, MPI_INT, MPI_COMM_WORLD);
+  check_of_others(out);
+  munmap(in, length);
 }
 
 static void reductions(void) {
@@ -204,6 +239,7 @@ int main(int argc, char** argv) {
   alltoall(places, bytes);
   alltoall(reversed, reversed_bytes);
   alltoallv_in_turns();
+  blocks_by_their_addresses();
   reductions();
   counts_that_change();
   for (int count = 1; count <= many; count = 14 * count + 1) {
