@@ -3,8 +3,11 @@
 
 #include "algorithm.hpp"
 #include "base/names.hpp"
+#include "transport/communicator_state.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace chorus::bench {
 
@@ -14,6 +17,12 @@ std::vector<std::string_view> algorithm_names(std::string_view collective, choru
     if (algorithm->memory == memory) names.push_back(algorithm->name);
   }
   return names;
+}
+
+std::string_view chosen_algorithm(const Communicator& world) {
+  const auto& choices = world.state().choices;
+  const auto choice = std::ranges::find_if(choices, [](const auto& each) { return each.algorithm != nullptr; });
+  return choice == choices.end() ? std::string_view() : choice->algorithm->name;
 }
 
 std::string listing() {

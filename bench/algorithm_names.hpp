@@ -3,6 +3,8 @@
 
 #include "base/call.hpp"
 
+#include <chorus/communicator.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,10 @@ namespace chorus::bench {
 /// lists them.
 [[nodiscard]] std::vector<std::string_view> algorithm_names(std::string_view collective,
                                                             chorus::Memory memory = chorus::Memory::host);
+
+/// The algorithm that `world` remembers to have chosen, where it has made one choice since its choices were emptied.
+/// Empty where it has made none: a call on a device that has no elements ends before.
+[[nodiscard]] std::string_view chosen_algorithm(const Communicator& world);
 
 /// Every collective of the library with its algorithms, each on a line with what it does.
 [[nodiscard]] std::string listing();

@@ -35,6 +35,7 @@ std::vector<Regret> regrets_of(const Options& options, const Row& row, const Com
       entrant.point.chosen = entrant.point.algorithm == chosen;
       outputs.record(entrant.point);
     }
+    if (chosen.empty()) continue;
     regrets.push_back(regret_of(row, entrants, chosen));
     console.say(regret_line(regrets.back()));
   }

@@ -30,6 +30,7 @@ std::string regret_line(const Regret& regret) {
 }
 
 std::string regret_summary(const std::string& what, std::span<const Regret> regrets) {
+  if (regrets.empty()) return fmt::format("# Regret of {}: none, as nothing is chosen for such calls\n", what);
   std::vector<double> ratios;
   for (const Regret& regret : regrets) ratios.push_back(regret.ratio.value);
   const auto sure = std::ranges::count_if(regrets, [](const Regret& regret) { return regret.ratio.low > 1; });

@@ -24,7 +24,7 @@ struct Regret {
 
 [[nodiscard]] std::string regret_heading(const TableForm& form);
 [[nodiscard]] std::string regret_line(const Regret& regret);
-/// Mean and worst of `regrets`, which are those of `what`; one or more.
+/// Mean and worst of `regrets`, which are those of `what`.
 [[nodiscard]] std::string regret_summary(const std::string& what, std::span<const Regret> regrets);
 
 }  // namespace chorus::bench

@@ -141,11 +141,9 @@ Run Subject::peer_run() const {
 
 // The communicator is asked by a call: what it remembers afterwards is the answer.
 std::string Subject::chosen_algorithm(std::size_t bytes) {
-  auto& choices = world_.state().choices;
-  choices.fill({});
+  world_.state().choices.fill({});
   run()(call_of("auto", bytes));
-  const auto answer = std::ranges::find_if(choices, [](const auto& choice) { return choice.algorithm != nullptr; });
-  return std::string(static_cast<const Algorithm*>(answer->algorithm)->name);
+  return std::string(bench::chosen_algorithm(world_));
 }
 
 Point Subject::point_of(std::string_view algorithm, std::size_t bytes) const {

@@ -58,7 +58,7 @@ class Subject {
   [[nodiscard]] std::vector<std::string_view> algorithms() const;
   /// That of this rank's device; empty where memory of the host is measured.
   [[nodiscard]] std::string_view device() const noexcept { return on_device_ ? on_device_->name : std::string_view(); }
-  /// The one that the library chooses.
+  /// The one that the library chooses; empty where it chooses none, for calls on a device that have no elements.
   [[nodiscard]] std::string chosen_algorithm(std::size_t bytes);
   /// A point of which nothing was measured yet.
   [[nodiscard]] Point point_of(std::string_view algorithm, std::size_t bytes) const;

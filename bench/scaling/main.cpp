@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithm.hpp"
+#include "algorithm_names.hpp"
 #include "base/names.hpp"
 #include "buffers.hpp"
 #include "carry_out.hpp"
@@ -72,7 +73,7 @@ class Scaling {
                            {"ranks", world_.size()},
                            {"bytes", bytes},
                            {"median_us", microseconds}};
-    if (algorithm == "auto") line["chosen"] = chosen();
+    if (algorithm == "auto") line["chosen"] = chosen_algorithm(world_);
     if (options_.check) {
       const bool right = on_all_ranks(world_.size(), row.validate(call, [&](const Call& again) { body(again); }));
       line["valid"] = right;
@@ -81,13 +82,6 @@ class Scaling {
     if (world_.rank() != 0) return;
     fmt::print("{}\n", line.dump());
     std::fflush(stdout);
-  }
-
-  /// What the last call was carried out by: the one choice that the communicator remembers.
-  std::string_view chosen() {
-    const auto& choices = world_.state().choices;
-    const auto answer = std::ranges::find_if(choices, [](const auto& choice) { return choice.algorithm != nullptr; });
-    return static_cast<const Algorithm*>(answer->algorithm)->name;
   }
 
   /// The algorithms that can carry out a call and do not send too many messages.

@@ -93,6 +93,15 @@ TEST_F(DeviceProgram, MeasuresRegret) {
   EXPECT_EQ(lines, (std::map<std::string, int>{{"nccl", 2}, {"staged", 2}}));
 }
 
+TEST_F(DeviceProgram, MeasuresNoRegretWhereNothingIsChosen) {
+  const Outcome empty = run(1, "regret allreduce --memory device -m 0:0 -i 3 -x 1");
+  EXPECT_EQ(empty.exit_code, 0) << empty.errors;
+  EXPECT_THAT(empty.output, HasSubstr("# Regret of allreduce: none, as nothing is chosen for such calls\n"));
+  const Outcome several = run(1, "regret allreduce --memory device -m 0:4 -i 3 -x 1");
+  EXPECT_EQ(several.exit_code, 0) << several.errors;
+  EXPECT_THAT(several.output, testing::ContainsRegex("# Regret of allreduce: .* of 1[,\n]"));
+}
+
 TEST_F(DeviceProgram, RefusesWhereThereIsNoDevice) {
   const Outcome outcome = run(2, "allreduce --memory device", "env DEVICE_DOUBLE_DEVICES=0");
   expect_refused(outcome, "no device");
