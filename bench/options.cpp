@@ -37,7 +37,9 @@ Exit code: 0; 1 wrong data or a failed call; 2 what was asked for cannot be done
 
 constexpr const char* meaning_of_regret = R"(What the numbers are
   Median  of repetitions of one algorithm. All that apply are measured in turn, in an order drawn anew each time.
-  Regret  the chosen one's median over the least, 1 where they are the same algorithm; 95 % bootstrap interval.
+  Best    the algorithm with the least median in every second repetition.
+  Regret  the chosen one's median over the best one's in the other repetitions, as the best is flattered in its own; 1
+          where they are the same algorithm; 95 % bootstrap interval. Of less than 20 repetitions all count for both.
 With --json one line for each algorithm: with "chosen" besides what a latency test writes.)";
 
 constexpr const char* meaning_of_floor = R"(What the numbers are
