@@ -8,12 +8,12 @@
 #   -s SELECTORS     what SMPI chooses its algorithms by, of ompi, mpich, mvapich2 and impi [all four]
 #   -c COLLECTIVES   [allreduce bcast allgather alltoall reduce_scatter_block]
 #   -m SIZES         bytes, as in 8,16K [some from 8 to 1M, fewer for what sends most]
-#   -t SECONDS       after which a simulation is given up; its sizes so far count [900]
+#   -t SECONDS       after which a simulation is given up; its sizes so far count, but of links all are wanted [900]
 #   -o FOLDER        where the results go [BUILD_FOLDER/scaling]
 # What is there already from a run before is kept: remove FOLDER to begin anew. It gets platforms, tuning files, a line
 # of JSON for each measurement, and of each network and number of ranks the table and, where there is gnuplot, plots.
-# Exit code: 0; 1 where chorus failed, which is tried again by the next run; 2 for a wrong command line or a build folder
-# without chorus-scaling.so.
+# Exit code: 0; 1 where chorus failed or a link is not measured whole, which is tried again by the next run; 2 for a wrong
+# command line or a build folder without chorus-scaling.so.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -166,6 +166,25 @@ check_options() {
 # The time of a message of so many bytes between two ranks, in FOLDER/NAME.json.
 time_of() { sed -n "s/.*\"bytes\":$3,.*\"median_us\":\([0-9.]*\).*/\1/p" "$1/$2.json"; }
 
+# has_sizes FOLDER NAME SIZES: whether FOLDER/NAME.json has each of these sizes, in bytes.
+has_sizes() {
+  local size
+  [ -e "$1/$2.json" ] || return 1
+  for size in ${3//,/ }; do [ -n "$(time_of "$1" "$2" "$size")" ] || return 1; done
+}
+
+# simulate_link FOLDER RANKS NAME SIZES ARGUMENT...: simulates it with these sizes, in bytes. Ends the script, and leaves
+# nothing, where it fails or is without one of them.
+simulate_link() {
+  local folder=$1 ranks=$2 name=$3 needed=$4
+  shift 4
+  has_sizes "$folder" "$name" "$needed" || rm -f "$folder/$name.json"
+  if simulate "$folder" "$ranks" "$name" "$@" --sizes "$needed" && has_sizes "$folder" "$name" "$needed"; then return; fi
+  rm -f "$folder/$name.json"
+  echo "$(basename "$folder"): $name: not measured in all of the sizes $needed, so that there is no tuning file" >&2
+  exit 1
+}
+
 # link FOLDER NAME MESSAGES: what one of so many messages, sent one after another, costs, as a tuning file says it.
 link() {
   awk -v short="$(time_of "$1" "$2" 8)" -v long="$(time_of "$1" "$2" 1048576)" -v messages="$3" 'BEGIN {
@@ -208,16 +227,16 @@ link_of_all() {
 tune() {
   local folder=$1 ranks=$2 nodes=$(($2 / node_ranks))
   head -n "$node_ranks" "$folder/hosts" >"$folder/hosts-node"
-  hosts=hosts-node simulate "$folder" "$node_ranks" link-node allgather --algorithms ring --sizes 8,1M
+  hosts=hosts-node simulate_link "$folder" "$node_ranks" link-node 8,1048576 allgather --algorithms ring
   uniq "$folder/hosts" >"$folder/hosts-network"
-  hosts=hosts-network simulate "$folder" "$nodes" link-network allreduce --algorithms recursive_doubling --sizes 8,1M
-  hosts=hosts-network simulate "$folder" "$nodes" link-next allgather --algorithms ring --sizes 8,1M
+  hosts=hosts-network simulate_link "$folder" "$nodes" link-network 8,1048576 allreduce --algorithms recursive_doubling
+  hosts=hosts-network simulate_link "$folder" "$nodes" link-next 8,1048576 allgather --algorithms ring
   for ((rank = 0; rank < ranks; ++rank)); do echo "node-$((rank % nodes))"; done >"$folder/hosts-all"
-  hosts=hosts-all simulate "$folder" "$ranks" link-all allreduce --algorithms recursive_doubling --sizes 8,64K
+  hosts=hosts-all simulate_link "$folder" "$ranks" link-all 8,65536 allreduce --algorithms recursive_doubling
   sed -n '1p;$p' "$folder/hosts" >"$folder/hosts-one"
-  hosts=hosts-one simulate "$folder" 2 link-one bcast --algorithms binomial --sizes 8
+  hosts=hosts-one simulate_link "$folder" 2 link-one 8 bcast --algorithms binomial
   { sed -n '1p' "$folder/hosts-network" && tail -n 3 "$folder/hosts-network"; } >"$folder/hosts-tree"
-  hosts=hosts-tree simulate "$folder" 4 link-tree bcast --algorithms knomial --sizes 8
+  hosts=hosts-tree simulate_link "$folder" 4 link-tree 8 bcast --algorithms knomial
   cat >"$folder/tuning.json" <<JSON
 {"schema": 1, "links": {"node": $(link "$folder" link-node $((node_ranks - 1))),
                         "network": $(link "$folder" link-network "$(log2 "$nodes")"),

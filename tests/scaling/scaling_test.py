@@ -16,12 +16,13 @@ def script(*arguments, environment=None):
                           env={**os.environ, **(environment or {})})
 
 
-# In the place of smpirun: measures two sizes and then ends with CRASH, where it is chorus that is measured.
+# In the place of smpirun: measures SIZES and then ends with LINK, where it is a link that is measured, or with CRASH,
+# where it is chorus.
 crashing = """#!/bin/sh
-for size in 8 1048576; do
+for size in $SIZES; do
   echo "{\\"algorithm\\":\\"auto\\",\\"chosen\\":\\"ring\\",\\"bytes\\":$size,\\"median_us\\":$((size + 1))}"
 done
-case "$*" in *auto,all*) exit "$CRASH" ;; esac
+case "$*" in *hosts-*) exit "$LINK" ;; *auto,all*) exit "$CRASH" ;; esac
 """
 
 
@@ -60,14 +61,15 @@ class Script(unittest.TestCase):
         self.assertEqual((finished.returncode, finished.stderr),
                          (2, "scaling.sh: -o: cannot write into /dev/null/results\n"))
 
-    def compares_with(self, code, folder):
-        """As if each simulation of chorus ended with `code` after two sizes."""
+    def compares_with(self, code, folder, link=0, sizes="8 65536 1048576"):
+        """As if each simulation of chorus ended with `code` after `sizes`, and each of a link with `link`."""
         programs = pathlib.Path(folder, "programs")
         programs.mkdir(exist_ok=True)
         (programs / "smpirun").write_text(crashing, encoding="utf-8")
         (programs / "smpirun").chmod(0o755)
         return script("-b", os.environ["BUILD"], "-r", "256", "-n", "torus", "-s", "ompi", "-c", "bcast", "-o", folder,
-                      environment={"PATH": f"{programs}:{os.environ['PATH']}", "CRASH": str(code)})
+                      environment={"PATH": f"{programs}:{os.environ['PATH']}", "CRASH": str(code),
+                                   "LINK": str(link), "SIZES": sizes})
 
     def test_fails_where_chorus_does_and_tries_it_again(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -81,6 +83,16 @@ class Script(unittest.TestCase):
     def test_counts_what_was_measured_before_it_was_given_up(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.compares_with(124, folder).returncode, 0)
+
+    def test_keeps_nothing_of_a_link_that_is_not_measured_whole(self):
+        for link, sizes in ((134, "8 65536 1048576"), (134, "8"), (124, "8"), (0, "8")):
+            with tempfile.TemporaryDirectory() as folder:
+                finished = self.compares_with(0, folder, link, sizes)
+                self.assertEqual(finished.returncode, 1, finished.stderr)
+                self.assertIn("torus-256: link-node: not measured in all of the sizes 8,1048576", finished.stderr)
+                self.assertFalse(pathlib.Path(folder, "torus-256", "link-node.json").exists())
+                self.assertFalse(pathlib.Path(folder, "torus-256", "tuning.json").exists())
+                self.assertEqual(self.compares_with(0, folder).returncode, 0)
 
 
 class Plot(unittest.TestCase):
