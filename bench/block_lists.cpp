@@ -6,15 +6,15 @@
 
 namespace chorus::bench {
 
-const BlockLists& blocks_of(const Call& call, int count) {
+const BlockLists& blocks_of(const Call& call, std::size_t count) {
   static BlockLists blocks;
-  const int ranks = call.world.size();
-  if (blocks.mpi_counts.empty() || blocks.mpi_counts[0] != count) {
+  const auto ranks = static_cast<std::size_t>(call.world.size());
+  if (blocks.counts.empty() || blocks.counts[0] != count) {
     blocks = {};
-    for (int rank = 0; rank < ranks; ++rank) {
-      blocks.counts.push_back(static_cast<std::size_t>(count));
-      blocks.mpi_counts.push_back(count);
-      blocks.mpi_displacements.push_back(rank * count);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      blocks.counts.push_back(count);
+      blocks.mpi_counts.push_back(static_cast<int>(count));
+      blocks.mpi_displacements.push_back(static_cast<int>(rank * count));
     }
   }
   return blocks;

@@ -14,11 +14,12 @@ namespace chorus::bench {
 /// Blocks for which each rank's length is given, though here all are of one, as chorus and as MPI take them.
 struct BlockLists {
   std::vector<std::size_t> counts;
-  std::vector<int> mpi_counts, mpi_displacements;
+  std::vector<int> mpi_counts,
+      mpi_displacements;  ///< of no meaning where a buffer has more elements than an int counts
 };
 
 /// Of `count` elements each. Made once for a size and kept, so that it takes no time.
-[[nodiscard]] const BlockLists& blocks_of(const Call& call, int count);
+[[nodiscard]] const BlockLists& blocks_of(const Call& call, std::size_t count);
 
 /// The blocks of a call's buffers, one for each rank, by their places in memory.
 struct PlacedBlocks {

@@ -19,14 +19,7 @@ namespace {
 DeviceSpan<const float> in_of(const Call& call) { return {call.in.data(), call.in.size()}; }
 DeviceSpan<float> out_of(const Call& call) { return {call.out.data(), call.out.size()}; }
 
-/// Elements of one block of `data`, which has one for each rank.
-std::size_t block(const Call& call, std::span<const float> data) {
-  return data.size() / static_cast<std::size_t>(call.world.size());
-}
-
-const std::vector<std::size_t>& counts_of(const Call& call, std::size_t count) {
-  return blocks_of(call, static_cast<int>(count)).counts;
-}
+const std::vector<std::size_t>& counts_of(const Call& call, std::size_t count) { return blocks_of(call, count).counts; }
 
 void by_nccl(const Call& call, Collective collective, std::size_t count) {
   const chorus::Call of_library = {
@@ -64,7 +57,7 @@ constexpr DeviceRow rows[] = {
     {.name = "alltoall",
      .chorus =
          [](const Call& call) { alltoall(call.world, in_of(call), out_of(call), call.stream->get(), call.options); },
-     .nccl = [](const Call& call) { by_nccl(call, Collective::alltoall, block(call, call.in)); }},
+     .nccl = [](const Call& call) { by_nccl(call, Collective::alltoall, block_of(call, call.in)); }},
     {.name = "gather",
      .chorus =
          [](const Call& call) {
@@ -101,7 +94,7 @@ constexpr DeviceRow rows[] = {
     {.name = "alltoallv",
      .chorus =
          [](const Call& call) {
-           const auto& counts = counts_of(call, block(call, call.in));
+           const auto& counts = counts_of(call, block_of(call, call.in));
            alltoallv(call.world, in_of(call), counts, out_of(call), counts, call.stream->get(), call.options);
          },
      .nccl = nullptr},

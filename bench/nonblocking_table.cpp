@@ -13,7 +13,7 @@ namespace chorus::bench {
 namespace {
 
 const std::vector<std::size_t>& counts_of(const Call& call, std::span<const float> block) {
-  return blocks_of(call, count_of(block)).counts;
+  return blocks_of(call, block.size()).counts;
 }
 
 constexpr NonblockingRow rows[] = {
@@ -90,8 +90,8 @@ constexpr NonblockingRow rows[] = {
      .prepare = [](const Call& call) { return alltoall_init(call.world, call.in, call.out, call.options); },
      .native =
          [](const Call& call, MPI_Request& request) {
-           MPI_Ialltoall(call.in.data(), block_of(call, call.in), MPI_FLOAT, call.out.data(), block_of(call, call.out),
-                         MPI_FLOAT, MPI_COMM_WORLD, &request);
+           MPI_Ialltoall(call.in.data(), block_count_of(call, call.in), MPI_FLOAT, call.out.data(),
+                         block_count_of(call, call.out), MPI_FLOAT, MPI_COMM_WORLD, &request);
          }},
     {.name = "gather",
      .start = [](const Call& call) { return igather(call.world, call.in, call.out, root, call.options); },
@@ -120,7 +120,7 @@ constexpr NonblockingRow rows[] = {
          },
      .native =
          [](const Call& call, MPI_Request& request) {
-           const BlockLists& blocks = blocks_of(call, count_of(call.in));
+           const BlockLists& blocks = blocks_of(call, call.in.size());
            MPI_Iallgatherv(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), blocks.mpi_counts.data(),
                            blocks.mpi_displacements.data(), MPI_FLOAT, MPI_COMM_WORLD, &request);
          }},
@@ -135,7 +135,7 @@ constexpr NonblockingRow rows[] = {
          },
      .native =
          [](const Call& call, MPI_Request& request) {
-           const BlockLists& blocks = blocks_of(call, count_of(call.in));
+           const BlockLists& blocks = blocks_of(call, call.in.size());
            MPI_Igatherv(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), blocks.mpi_counts.data(),
                         blocks.mpi_displacements.data(), MPI_FLOAT, root, MPI_COMM_WORLD, &request);
          }},
@@ -150,7 +150,7 @@ constexpr NonblockingRow rows[] = {
          },
      .native =
          [](const Call& call, MPI_Request& request) {
-           const BlockLists& blocks = blocks_of(call, count_of(call.out));
+           const BlockLists& blocks = blocks_of(call, call.out.size());
            MPI_Iscatterv(call.in.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
                          call.out.data(), count_of(call.out), MPI_FLOAT, root, MPI_COMM_WORLD, &request);
          }},
@@ -203,7 +203,7 @@ constexpr NonblockingRow rows[] = {
          },
      .native =
          [](const Call& call, MPI_Request& request) {
-           MPI_Ireduce_scatter(call.in.data(), call.out.data(), blocks_of(call, count_of(call.out)).mpi_counts.data(),
+           MPI_Ireduce_scatter(call.in.data(), call.out.data(), blocks_of(call, call.out.size()).mpi_counts.data(),
                                MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
          }},
 };

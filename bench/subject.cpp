@@ -43,6 +43,17 @@ Lengths longest(const Row& row, const std::vector<std::size_t>& sizes, int ranks
   return row.lengths(sizes.back() / sizeof(float), static_cast<std::size_t>(ranks));
 }
 
+/// MPI counts by int: bytes to the blocks of an alltoallw, else elements.
+void refuse_what_mpi_cannot_count(const Row& row, const Lengths& lengths) {
+  const bool bytes = row.name == "alltoallw";
+  const std::size_t most = std::numeric_limits<int>::max() / (bytes ? sizeof(float) : 1);
+  const std::size_t elements = std::max(lengths.in, lengths.out);
+  if (elements <= most) return;
+  throw Refusal(
+      fmt::format("--compare: a buffer of {} has {} elements, and MPI counts no more than {}; give a smaller MAX to -m",
+                  row.name, elements, most));
+}
+
 }  // namespace
 
 OnDevice::OnDevice(const Options& options, const Communicator& world)
@@ -68,14 +79,12 @@ std::vector<std::size_t> sizes_of(const Options& options, const Row& row, int ra
     throw Refusal(
         fmt::format("-m: {} bytes are less than one float32 for each of the {} ranks", options.sizes.max, ranks));
   }
+  if (options.compare == Peer::mpi) refuse_what_mpi_cannot_count(row, longest(row, sizes, ranks));
   if (const std::size_t limit = largest_size(options, row, ranks); sizes.back() > limit) {
     throw Refusal(
         fmt::format("-m: {} bytes are too many: a rank's share of the memory holds the buffers of {} for up to {} "
                     "bytes; give a smaller MAX, or spread the ranks over more nodes",
                     sizes.back(), row.name, limit));
-  }
-  if (options.compare == Peer::mpi && sizes.back() / sizeof(float) > std::numeric_limits<int>::max()) {
-    throw Refusal("--compare: MPI counts no more than 2^31 - 1 elements, 8 GiB");
   }
   return sizes;
 }

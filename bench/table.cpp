@@ -90,8 +90,8 @@ constexpr Row rows[] = {
      .chorus = [](const Call& call) { alltoall(call.world, call.in, call.out, call.options); },
      .native =
          [](const Call& call) {
-           MPI_Alltoall(call.in.data(), block_of(call, call.in), MPI_FLOAT, call.out.data(), block_of(call, call.out),
-                        MPI_FLOAT, MPI_COMM_WORLD);
+           MPI_Alltoall(call.in.data(), block_count_of(call, call.in), MPI_FLOAT, call.out.data(),
+                        block_count_of(call, call.out), MPI_FLOAT, MPI_COMM_WORLD);
          },
      .validate = validate_alltoall,
      .bus_factor = [](double ranks) { return ranks - 1; }},
@@ -152,11 +152,11 @@ constexpr Row rows[] = {
      .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
      .chorus =
          [](const Call& call) {
-           allgatherv(call.world, call.in, call.out, blocks_of(call, count_of(call.in)).counts, call.options);
+           allgatherv(call.world, call.in, call.out, blocks_of(call, call.in.size()).counts, call.options);
          },
      .native =
          [](const Call& call) {
-           const BlockLists& blocks = blocks_of(call, count_of(call.in));
+           const BlockLists& blocks = blocks_of(call, call.in.size());
            MPI_Allgatherv(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), blocks.mpi_counts.data(),
                           blocks.mpi_displacements.data(), MPI_FLOAT, MPI_COMM_WORLD);
          },
@@ -169,11 +169,11 @@ constexpr Row rows[] = {
      .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count * ranks}; },
      .chorus =
          [](const Call& call) {
-           gatherv(call.world, call.in, call.out, blocks_of(call, count_of(call.in)).counts, root, call.options);
+           gatherv(call.world, call.in, call.out, blocks_of(call, call.in.size()).counts, root, call.options);
          },
      .native =
          [](const Call& call) {
-           const BlockLists& blocks = blocks_of(call, count_of(call.in));
+           const BlockLists& blocks = blocks_of(call, call.in.size());
            MPI_Gatherv(call.in.data(), count_of(call.in), MPI_FLOAT, call.out.data(), blocks.mpi_counts.data(),
                        blocks.mpi_displacements.data(), MPI_FLOAT, root, MPI_COMM_WORLD);
          },
@@ -186,11 +186,11 @@ constexpr Row rows[] = {
      .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count * ranks, .out = count}; },
      .chorus =
          [](const Call& call) {
-           scatterv(call.world, call.in, blocks_of(call, count_of(call.out)).counts, call.out, root, call.options);
+           scatterv(call.world, call.in, blocks_of(call, call.out.size()).counts, call.out, root, call.options);
          },
      .native =
          [](const Call& call) {
-           const BlockLists& blocks = blocks_of(call, count_of(call.out));
+           const BlockLists& blocks = blocks_of(call, call.out.size());
            MPI_Scatterv(call.in.data(), blocks.mpi_counts.data(), blocks.mpi_displacements.data(), MPI_FLOAT,
                         call.out.data(), count_of(call.out), MPI_FLOAT, root, MPI_COMM_WORLD);
          },
@@ -241,12 +241,12 @@ constexpr Row rows[] = {
      .lengths = [](std::size_t count, std::size_t ranks) { return Lengths{.in = count, .out = count / ranks}; },
      .chorus =
          [](const Call& call) {
-           reduce_scatter(call.world, call.in, call.out, blocks_of(call, count_of(call.out)).counts, ReduceOp::sum,
+           reduce_scatter(call.world, call.in, call.out, blocks_of(call, call.out.size()).counts, ReduceOp::sum,
                           call.options);
          },
      .native =
          [](const Call& call) {
-           MPI_Reduce_scatter(call.in.data(), call.out.data(), blocks_of(call, count_of(call.out)).mpi_counts.data(),
+           MPI_Reduce_scatter(call.in.data(), call.out.data(), blocks_of(call, call.out.size()).mpi_counts.data(),
                               MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
          },
      .validate = validate_reduce_scatter_block,

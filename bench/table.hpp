@@ -31,10 +31,15 @@ struct Call {
 /// That of every call which has one.
 constexpr int root = 0;
 
-/// Elements of `data`, as MPI counts them.
-inline int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
 /// Elements of one block of `data`, which has one for each rank.
-inline int block_of(const Call& call, std::span<const float> data) { return count_of(data) / call.world.size(); }
+inline std::size_t block_of(const Call& call, std::span<const float> data) {
+  return data.size() / static_cast<std::size_t>(call.world.size());
+}
+/// Elements of `data`, and of one block of it, as MPI counts them.
+inline int count_of(std::span<const float> data) { return static_cast<int>(data.size()); }
+inline int block_count_of(const Call& call, std::span<const float> data) {
+  return static_cast<int>(block_of(call, data));
+}
 
 /// Carries out a call and returns when its result may be read, or, with a stream, when the call is there.
 using Run = void (*)(const Call&);

@@ -259,6 +259,15 @@ TEST_F(Program, NamesTheLimitOfTheSizesAndTheRemedy) {
   EXPECT_THAT(errors, HasSubstr("give a smaller MAX"));
 }
 
+TEST_F(Program, NamesWhatMpiDoesNotCount) {
+  EXPECT_THAT(
+      run(2, "alltoallw --compare native -m 1G:1G").errors,
+      HasSubstr("--compare: a buffer of alltoallw has 536870912 elements, and MPI counts no more than 536870911;"));
+  EXPECT_THAT(
+      run(2, "allgatherv --compare native -m 4G:4G").errors,
+      HasSubstr("--compare: a buffer of allgatherv has 2147483648 elements, and MPI counts no more than 2147483647;"));
+}
+
 TEST_F(Program, LeavesOutTheSizesToWhichTheAlgorithmDoesNotApply) {
   const Outcome outcome = run(2, "allreduce -m 32:1K -i 3 --algorithm line");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;

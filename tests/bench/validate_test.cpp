@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run by mpirun on several ranks: the benchmark's own checks let right collectives pass and find wrong ones.
 #include "validate.hpp"
+#include "block_lists.hpp"
 
 #include <chorus/environment.hpp>
 
@@ -28,6 +29,13 @@ bool passes(const Row& row, const AnyRun& run) {
   int pass = row.validate({.world = world, .in = in, .out = out, .options = {}}, run) ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &pass, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return pass == 1;
+}
+
+TEST(BlockLists, CountBlocksThatAnIntDoesNot) {
+  const std::size_t count = 3'000'000'000;
+  const Communicator world = Communicator::world();
+  const BlockLists& blocks = blocks_of({.world = world, .in = {}, .out = {}, .options = {}}, count);
+  EXPECT_EQ(blocks.counts, std::vector(static_cast<std::size_t>(world.size()), count));
 }
 
 class EveryRow : public testing::TestWithParam<Row> {};
