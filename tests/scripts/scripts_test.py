@@ -53,6 +53,26 @@ class InstallDependencies(unittest.TestCase):
                 self.assertEqual("a C++20 compiler" in outcome.stderr, missing, outcome.stderr)
 
 
+class Run(unittest.TestCase):
+    def test_fails_where_a_program_does(self):
+        """With others in the place of what it calls."""
+        for digits_code in (0, 3):
+            with tempfile.TemporaryDirectory() as folder:
+                here = pathlib.Path(folder)
+                launch = (f"case $* in *digits*) echo held-out images 99; exit {digits_code} ;; esac; "
+                          "echo '{\"ratio\": 1}' >build/allreduce.json")
+                for name, text in {"scripts/install-dependencies": "", "scripts/fetch-digits": "echo data", "ninja": "",
+                                   "scripts/launch": launch, "build/build.ninja": ""}.items():
+                    (here / name).parent.mkdir(exist_ok=True)
+                    (here / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+                    (here / name).chmod(0o755)
+                shutil.copy(scripts / "run", here / "scripts")
+                outcome = subprocess.run([here / "scripts" / "run"], capture_output=True, text=True, timeout=60, check=False,
+                                         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+                self.assertEqual(outcome.returncode, digits_code, outcome.stderr)
+                self.assertEqual("99 % of the held-out" in outcome.stdout, digits_code == 0)
+
+
 class FetchDigits(unittest.TestCase):
     def test_refuses_what_cannot_be_a_folder(self):
         outcome = run("fetch-digits", "/dev/null")
