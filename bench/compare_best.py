@@ -14,7 +14,7 @@ import sys
 from compare_table import WrongInput, geometric_mean, read, size_text
 
 bits = {"bit": 1, "bps": 8}
-judges = ("floor", "regret", "strategies")  # whose JSON holds no comparison
+judges = ("floor", "regret", "persistent", "overlap")  # whose JSON holds no comparison
 powers = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 

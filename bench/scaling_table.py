@@ -16,13 +16,9 @@ import shutil
 import subprocess
 import sys
 
+from compare_table import WrongInput, geometric_mean, size_text
+
 order = ("bcast", "allreduce", "reduce_scatter_block", "allgather", "alltoall")
-
-
-class WrongInput(Exception):
-    """What is wrong with which file, for the user."""
-
-
 model, tuned = "chorus", "tuned"  # chorus by its model, and by what was measured
 
 
@@ -63,19 +59,8 @@ def place(collective):
     return (order.index(collective) if collective in order else len(order), collective)
 
 
-def size_text(size):
-    for shift, unit in ((20, "M"), (10, "K")):
-        if size and size % (1 << shift) == 0:
-            return f"{size >> shift}{unit}"
-    return str(size)
-
-
 def time_text(point):
     return "-" if point is None or point[0] <= 0 else f"{point[0]:.1f}"
-
-
-def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def ratio_of(by_who, who, size):

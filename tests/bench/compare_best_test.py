@@ -32,7 +32,8 @@ class Best(unittest.TestCase):
         for one in points:
             with open(folder / f"{one['collective']}.json", "a", encoding="utf-8") as file:
                 file.write(json.dumps(one) + "\n")
-        (folder / "regret.json").write_text("[]\n", encoding="utf-8")
+        for other in ("floor", "regret", "persistent", "overlap"):  # as compare_node.sh -a leaves them
+            (folder / f"{other}.json").write_text("[]\n", encoding="utf-8")
         return folder
 
     def test_compares_with_the_best_of_all_by_times_of_one_run(self):
