@@ -14,9 +14,8 @@ struct Exscan {
   static Offer offer(const Attachment& attachment, const void* in, const void* out, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm /*comm*/) {
     Offer offer = offer_reduction(Collective::exscan, 0, count, type, op);
-    const bool reads = in == MPI_IN_PLACE || !is_missing(in, count, type);
     const bool uses_out = attachment.rank() > 0 || in == MPI_IN_PLACE;
-    if (!reads || (uses_out && is_missing(out, count, type))) offer.path = Path::arguments;
+    if (!has_input(in, count, type) || (uses_out && is_missing(out, count, type))) offer.path = Path::arguments;
     return offer;
   }
 

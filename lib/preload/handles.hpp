@@ -60,7 +60,12 @@ struct Type {
   return count > 0 && (buffer == MPI_IN_PLACE || (buffer == nullptr && type_of(type).plain));
 }
 
-/// The same of a block `bytes` behind the beginning of a buffer, which MPI_BOTTOM, a null pointer, may be.
+/// False where the input of a reduction is missing: MPI_IN_PLACE says that it is where the result will be.
+[[nodiscard]] inline bool has_input(const void* in, MPI_Count count, MPI_Datatype type) noexcept {
+  return in == MPI_IN_PLACE || !is_missing(in, count, type);
+}
+
+/// True where a block is missing that begins `bytes` behind `buffer`, which may be MPI_BOTTOM, a null pointer.
 [[nodiscard]] inline bool is_missing(const void* buffer, MPI_Aint bytes, MPI_Count count, MPI_Datatype type) noexcept {
   const void* const place = static_cast<const std::byte*>(buffer) + bytes;
   return is_missing(buffer == MPI_IN_PLACE ? buffer : place, count, type);

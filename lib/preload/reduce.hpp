@@ -14,7 +14,7 @@ struct Reduce {
                      MPI_Op op, int root, MPI_Comm /*comm*/) {
     Offer offer = offer_reduction(Collective::reduce, root, count, type, op);
     const bool is_root = attachment.rank() == root;
-    const bool reads = (is_root && in == MPI_IN_PLACE) || !is_missing(in, count, type);
+    const bool reads = is_root ? has_input(in, count, type) : !is_missing(in, count, type);
     const bool writes = !is_root || !is_missing(out, count, type);
     if (!attachment.has(root) || !reads || !writes) offer.path = Path::arguments;
     return offer;

@@ -23,9 +23,8 @@ struct ReduceScatter {
     Offer offer = offer_reduction(Collective::reduce_scatter, 0, all, type, op);
     offer.lasting = false;  // the same array may hold other counts
     if (!known) return offer;
-    const bool in_place = in == MPI_IN_PLACE;
-    const bool reads = in_place || !is_missing(in, all, type);
-    if (!reads || is_missing(out, in_place ? all : counts[attachment.rank()], type)) offer.path = Path::arguments;
+    const MPI_Count held = in == MPI_IN_PLACE ? all : counts[attachment.rank()];  // by `out`
+    if (!has_input(in, all, type) || is_missing(out, held, type)) offer.path = Path::arguments;
     return offer;
   }
 

@@ -13,8 +13,7 @@ struct ReduceScatterBlock {
   static Offer offer(const Attachment& /*attachment*/, const void* in, const void* out, MPI_Count count,
                      MPI_Datatype type, MPI_Op op, MPI_Comm /*comm*/) {
     Offer offer = offer_reduction(Collective::reduce_scatter_block, 0, count, type, op);
-    const bool reads = in == MPI_IN_PLACE || !is_missing(in, count, type);
-    if (!reads || is_missing(out, count, type)) offer.path = Path::arguments;
+    if (!has_input(in, count, type) || is_missing(out, count, type)) offer.path = Path::arguments;
     return offer;
   }
 
