@@ -99,13 +99,14 @@ void StepAgreement::compare_plans(const LocalCounts& first) {
   constexpr std::size_t numbers = 5;
   const std::int64_t rows = plan_.rows ? static_cast<std::int64_t>(*plan_.rows) : unknown;
   const std::int64_t lengths = first.row_shape ? std::ssize(*first.row_shape) : unknown;
+  const bool must_be_told = plan_.may_fail || !first.failure.empty();
   const std::vector<std::int64_t> all =
-      workers_.gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, plan_.may_fail ? 1 : 0, lengths});
+      workers_.gather({encoded(plan_.steps), rows, plan_.sees_all ? 1 : 0, must_be_told ? 1 : 0, lengths});
   std::vector<std::int64_t> steps;
   std::vector<std::int64_t> of_rows;
   bool known_rows = true;
   bool all_see_all = true;
-  bool may_fail = false;
+  bool may_fail = false;  // in any step, or has failed
   std::int64_t sum = 0;
   for (std::size_t at = 0; at < all.size(); at += numbers) {
     steps.push_back(all[at]);

@@ -123,13 +123,17 @@ class DistributedIterator {
     return rows;
   }
 
-  /// Makes a batch without rows, before the workers agree: reading for it may fail. None where this worker has no data.
+  /// Makes a batch without rows, before the workers agree. Where this worker has no data, one like another worker's: of
+  /// types that say all but the shape of rows, which the others tell, when it is needed; else by reading, which may
+  /// fail.
   void prepare_padding(const std::optional<detail::LocalStep<B>>& step) {
-    if (none_ || (!step && layout_.workers == 1)) return;
-    if (step && !step->batches.empty())
+    if (none_) return;
+    if (step) {
       none_ = zero_rows(step->batches.front(), 0);
-    else if (const std::optional<B> batch = example_())
-      none_ = zero_rows(*batch, 0);
+    } else if constexpr (detail::may_differ<B>()) {
+      if (layout_.workers == 1) return;
+      if (const std::optional<B> batch = example_()) none_ = zero_rows(*batch, 0);
+    }
   }
   /// Gives replicas without a batch one without rows.
   void pad(std::vector<B>& batches) {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input that fails on one worker: every worker throws in the same place, and none waits for another.
+#include "strategies/core/replicas.hpp"
 #include "strategies/input/collect.hpp"
 #include "strategies/input/workers.hpp"
 
+#include <chorus/barrier.hpp>
 #include <chorus/strategies/array_dataset.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <exception>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -132,6 +136,29 @@ TEST(FailingInput, AGeneratorThatCannotStart) {
   for (const std::size_t buffer : {0, 1}) {
     expect_all_throw(make, 0, "in step 0 worker 1 could not read its data", {.per_replica_buffer_size = buffer});
   }
+}
+
+TEST(FailingInput, AnEpochThatCannotBeStartedWhereNoDataCanFail) {
+  const Dataset<Numbers> batches = range(8).batch(4);
+  const auto texts = test::on_workers(3, 1, [&](const ReplicaLayout& layout, const auto& comm) -> std::string {
+    const DistributedDataset<Numbers> data(batches, layout, comm, {.shard_policy = AutoShardPolicy::data});
+    std::optional<DistributedIterator<Numbers>> iterator;
+    if (layout.worker != 1) iterator = data.iterate();
+    barrier(*comm);
+    if (layout.worker == 1) {
+      const test::NoThreads none;
+      iterator = data.iterate();
+    }
+    try {
+      std::ignore = iterator->next();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "nothing";
+  });
+  EXPECT_THAT(texts[0], HasSubstr("in step 0 worker 1 could not read its data: " + texts[1]));
+  EXPECT_THAT(texts[1], HasSubstr("temporarily unavailable"));
+  EXPECT_EQ(texts[2], texts[0]);
 }
 
 TEST(FailingInput, WhatIsNoExceptionOfTheStandardIsToldToo) {

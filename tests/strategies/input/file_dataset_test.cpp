@@ -145,5 +145,17 @@ TEST(FileDataset, AFileThatIsMissingOnOneWorkerIsNamedToAll) {
                               HasSubstr("give files that this worker can read")));
 }
 
+TEST(FileDataset, AWorkerWithoutRowsNeedsNoFilesOfTheOthers) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::string> here = {folder.write("0", "1,2\n3,4\n"), folder.write("1", "")};
+  const std::vector<std::string> elsewhere = {folder.path("absent"), here[1]};
+  const auto shapes = test::on_workers(2, 2, [&](const ReplicaLayout& layout, const auto& comm) {
+    const auto batches = make_csv_dataset<int>(layout.worker == 0 ? here : elsewhere).batch(4);
+    const auto epoch = test::epoch_of(DistributedDataset<Tensor<int, 2>>(batches, layout, comm).iterate());
+    return epoch.steps.at(0).at(1).shape();
+  });
+  EXPECT_THAT(shapes, ElementsAre(Shape{1, 2}, Shape{0, 2}));
+}
+
 }  // namespace
 }  // namespace chorus
