@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -243,8 +244,9 @@ Division keep_whole(const std::vector<PipelineFacts>& datasets, const ReplicaLay
   }
   if (!even) return division;
   division.plan.rows = rows;
-  const std::size_t first = *datasets.front().batch->rows;
-  if (rows == first * static_cast<std::size_t>(layout.local_replicas)) division.batch_rows = first;
+  const std::optional<std::size_t> first = datasets.front().batch->rows;
+  const auto as_first = [first](const PipelineFacts& facts) { return facts.batch->rows == first; };
+  if (std::ranges::all_of(datasets, as_first)) division.batch_rows = first;
   return division;
 }
 

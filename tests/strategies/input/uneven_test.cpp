@@ -238,6 +238,18 @@ TEST(Uneven, StepsThatMayBeLeftOutAreNotCounted) {
   EXPECT_EQ(DistributedDataset<Numbers>(counted, {1, 0, 3}).cardinality(), Cardinality::known(3));
 }
 
+TEST(Uneven, BatchesOfReplicasThatDifferHaveNoRowsInCommon) {
+  const auto rows = [](const std::vector<std::size_t>& lengths) {
+    const auto make = [&](const InputContext& context) {
+      return range(12).batch(lengths[static_cast<std::size_t>(context.input_pipeline_id)], Remainder::drop).take(2);
+    };
+    const InputOptions each{.replication_mode = InputReplicationMode::per_replica};
+    return DistributedDataset<Numbers>::from_function(make, {1, 0, 3}, {}, each).batch_rows();
+  };
+  EXPECT_EQ(rows({2, 2, 2}), 2U);
+  EXPECT_EQ(rows({2, 1, 3}), std::nullopt) << "though there are 6 in each step";
+}
+
 TEST(Uneven, StructuresOfAnyKindArePadded) {
   using Parts = std::map<std::string, Numbers>;
   const auto batches = make_array_dataset(Parts{{"a", {1, 2, 3}}, {"b", {4, 5, 6}}}).batch(2);
