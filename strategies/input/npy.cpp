@@ -17,6 +17,7 @@
 #include <istream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -47,13 +48,17 @@ std::size_t little_endian(std::string_view bytes) {
   return number;
 }
 
-/// The bytes from where `stream` stands to its end.
-std::size_t bytes_left(std::istream& stream) {
+/// The bytes from where `stream` stands to its end; none where it cannot tell, as a pipe.
+std::optional<std::size_t> bytes_left(std::istream& stream) {
   const auto here = stream.tellg();
+  if (here < 0) {
+    stream.clear();
+    return std::nullopt;
+  }
   stream.seekg(0, std::ios::end);
   const auto end = stream.tellg();
   stream.seekg(here);
-  return here < 0 || end < here ? 0 : static_cast<std::size_t>(end - here);
+  return end < here ? 0 : static_cast<std::size_t>(end - here);
 }
 
 void check_length(std::istream& stream, const NpyHeader& header, const std::string& name) {
@@ -63,12 +68,12 @@ void check_length(std::istream& stream, const NpyHeader& header, const std::stri
   }
   for (const std::size_t length : header.shape) {
     if (bytes > std::numeric_limits<std::size_t>::max() / length)
-      reject(name, "is too long: " + to_string(header.shape));
+      reject(name, "is too long, with the shape " + to_string(header.shape) + ": save it again");
     bytes *= length;
   }
-  const std::size_t left = bytes_left(stream);
-  if (left >= bytes) return;
-  reject(name, "has " + std::to_string(left) + " bytes after its header, and should have " + std::to_string(bytes) +
+  const std::optional<std::size_t> left = bytes_left(stream);
+  if (!left || *left >= bytes) return;
+  reject(name, "has " + std::to_string(*left) + " bytes after its header, and should have " + std::to_string(bytes) +
                    " for the shape " + to_string(header.shape) + ": it was cut off, save it again");
 }
 
@@ -161,7 +166,8 @@ void write_npy(std::ostream& stream, const TensorRef& tensor, const std::string&
 std::unique_ptr<std::ostream> create_binary(const std::string& file) {
   auto stream = std::make_unique<std::ofstream>(file, std::ios::binary | std::ios::trunc);
   if (!*stream) {
-    throw Error(ErrorCode::invalid_argument, "write_npy: cannot write " + file + ": " + std::strerror(errno));
+    throw Error(ErrorCode::invalid_argument, "write_npy: cannot write " + file + ": " + std::strerror(errno) +
+                                                 ": give a file in a folder that this worker can write to");
   }
   return stream;
 }

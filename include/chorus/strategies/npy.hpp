@@ -24,7 +24,7 @@ struct NpyHeader {
 
 /// Reads the header at the beginning of `stream`, which stands at the elements then; `name` is for messages.
 /// Throws   Error{invalid_argument} where it is not the header of an array of little-endian numbers, or the stream has
-///          fewer elements than it says.
+///          fewer elements than it says; one that cannot seek, such as a pipe, is found short when they are read.
 [[nodiscard]] CHORUS_API NpyHeader read_npy_header(std::istream& stream, const std::string& name);
 
 namespace detail {

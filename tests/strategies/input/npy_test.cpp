@@ -14,7 +14,9 @@
 #include <limits>
 #include <numeric>
 #include <sstream>
+#include <streambuf>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace chorus {
@@ -148,7 +150,8 @@ TEST(Npy, SaysWhichFileCannotBeWritten) {
   write_npy(folder.path("x.npy"), std::vector<double>{1, 2, 3});
   write_npy(folder.path("x.npy"), std::vector<double>{4});
   EXPECT_THAT((read_npy<double, 1>(folder.path("x.npy"))), ElementsAre(4));
-  EXPECT_THAT(rejection([&] { write_npy(folder.path("no/x.npy"), 1.0); }), HasSubstr("no/x.npy: No such file"));
+  EXPECT_THAT(rejection([&] { write_npy(folder.path("no/x.npy"), 1.0); }),
+              AllOf(HasSubstr("no/x.npy: No such file"), HasSubstr("give a file in a folder")));
   EXPECT_THAT(rejection([&] { write_npy("/dev/full", 1.0); }), HasSubstr("/dev/full cannot be written"));
 }
 
@@ -189,9 +192,33 @@ TEST(Npy, RejectsHeadersThatAreNone) {
   EXPECT_THAT(complaint("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,)}"), HasSubstr("expected \""));
   EXPECT_THAT(complaint(dictionary("<f4", "(-2,)")), HasSubstr("expected a length"));
   EXPECT_THAT(complaint(dictionary("<f4", "(99999999999999999999,)")), HasSubstr("expected a length"));
-  EXPECT_THAT(complaint(dictionary("<f4", "(9999999999, 9999999999)")), HasSubstr("too long"));
+  EXPECT_THAT(complaint(dictionary("<f4", "(9999999999, 9999999999)")),
+              AllOf(HasSubstr("too long"), HasSubstr("save it again")));
   EXPECT_THAT(complaint(dictionary("<f4", "(2,)") + "x"), HasSubstr("something is left"));
   EXPECT_THAT(complaint("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}"), HasSubstr("True or False"));
+}
+
+/// It cannot seek, as a pipe.
+class Pipe : public std::streambuf {
+ public:
+  explicit Pipe(std::string bytes) : bytes_(std::move(bytes)) {
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + bytes_.size());
+  }
+
+ private:
+  std::string bytes_;
+};
+
+TEST(Npy, ReadsFromAPipe) {
+  const std::string array = written(std::vector<float>{1, 2});
+  Pipe pipe(array + array);
+  std::istream stream(&pipe);
+  EXPECT_THAT((read_npy<float, 1>(stream, "x.npy")), ElementsAre(1, 2));
+  EXPECT_THAT((read_npy<float, 1>(stream, "x.npy")), ElementsAre(1, 2)) << "one after the other";
+  Pipe short_pipe(array.substr(0, array.size() - 1));
+  std::istream short_stream(&short_pipe);
+  EXPECT_THAT(rejection([&] { static_cast<void>(read_npy<float, 1>(short_stream, "x.npy")); }),
+              HasSubstr("x.npy cannot be read to its end: save it again"));
 }
 
 TEST(Npy, FilesMakeADatasetOfTheirRows) {
