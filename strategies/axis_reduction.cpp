@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -28,6 +30,16 @@ inline constexpr bool rounds = std::floating_point<ComputedIn<T>>;
 DataType sum_type_of(DataType type) {
   if (type == DataType::float16 || type == DataType::bfloat16 || type == DataType::float32) return DataType::float64;
   return type == DataType::complex64 ? DataType::complex128 : type;
+}
+
+/// `number` in float, where what is rounded away makes an even one odd: rounded on to 16 bits, it is rounded as if once
+/// (Boldo and Melquiond, IEEE Trans. Comput. 57(4), 2008).
+float rounded_to_odd(double number) {
+  const auto nearest = static_cast<float>(number);
+  const bool is_odd = (std::bit_cast<std::uint32_t>(nearest) & 1U) != 0;
+  if (is_odd || static_cast<double>(nearest) == number || std::isnan(number)) return nearest;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  return std::nextafter(nearest, number > nearest ? infinity : -infinity);
 }
 
 /// What joined with any other value by min or max gives the other.
@@ -125,7 +137,7 @@ void AxisPartial::put(const TensorRef& result, std::optional<std::uint64_t> aver
       const Sum divisor = static_cast<Sum>(averaged_over.value_or(1));
       for (std::size_t i = 0; i < count_; ++i) {
         if constexpr (!std::same_as<ComputedIn<T>, T>)
-          to[i] = T(static_cast<float>(from[i] / divisor));
+          to[i] = T(rounded_to_odd(from[i] / divisor));
         else
           to[i] = static_cast<T>(from[i] / divisor);
       }

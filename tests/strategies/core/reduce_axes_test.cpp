@@ -142,6 +142,25 @@ TEST(ReduceAxes, ShortFloatingPointNumbersByEveryOperation) {
   expect(bfloat16_t());
 }
 
+/// A little more than half a step beside 1, which float does not have.
+TEST(ReduceAxes, SumsOfShortNumbersAreRoundedOnce) {
+  MirroredStrategy strategy = mirrored(2);
+  const auto expect = [&]<class T>(T /*type*/, float half_step, float little) {
+    for (const float sign : {1.0F, -1.0F}) {
+      const auto sum_of = [&](float one, float more) {
+        const auto values = per_replica<std::vector<T>>(strategy, {{T(sign * one)}, {T(half_step * sign), T(more)}});
+        return sign * static_cast<float>(strategy.reduce(ReduceOp::sum, values, 0));
+      };
+      EXPECT_EQ(sum_of(1, sign * little), 1 + 2 * half_step);
+      EXPECT_EQ(sum_of(1, 0), 1) << "to even";
+      EXPECT_EQ(sum_of(1 + 2 * half_step, -sign * little), 1 + 2 * half_step);
+      EXPECT_EQ(sum_of(1 + 2 * half_step, 0), 1 + 4 * half_step) << "to even";
+    }
+  };
+  expect(float16_t(), 0x1p-11F, 0x1p-24F);
+  expect(bfloat16_t(), 0x1p-8F, 0x1p-40F);
+}
+
 /// The sum of `tensor`, of shape (2, 3, 4) in either order of memory, over the dimensions that `left_out` names, by a
 /// loop over its elements; in row-major order.
 template <class At>
