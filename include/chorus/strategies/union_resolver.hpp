@@ -18,7 +18,7 @@ class CHORUS_API UnionResolver final : public ClusterResolver {
   explicit UnionResolver(std::vector<std::shared_ptr<const ClusterResolver>> resolvers, TaskInfo said = {});
 
   /// Jobs of the same name are joined: one after another, in the order of the resolvers. Where one of them has gaps
-  /// between its indices, every task keeps its index instead.
+  /// between its indices, every task keeps its index instead; a map of the indices 0, 1, ... is a list.
   /// Throws   Error{invalid_argument} where two tasks of such a job have the same index.
   [[nodiscard]] ClusterSpec cluster_spec() const override;
   [[nodiscard]] std::optional<int> num_accelerators() const override;

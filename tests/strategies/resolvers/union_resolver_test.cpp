@@ -31,6 +31,11 @@ TEST(UnionResolver, KeepsIndicesWhereOneClusterHasGaps) {
   EXPECT_EQ(both.cluster_spec(), ClusterSpec({{"worker", Indices{{0, "a"}, {1, "b"}, {5, "c"}}}}));
 }
 
+TEST(UnionResolver, JoinsMapsWithoutGapsAsLists) {
+  const UnionResolver both({simple({{"worker", {"a", "b"}}}), simple({{"worker", Indices{{0, "c"}, {1, "d"}}}})});
+  EXPECT_EQ(both.cluster_spec(), ClusterSpec({{"worker", {"a", "b", "c", "d"}}}));
+}
+
 TEST(UnionResolver, RejectsAnIndexGivenTwice) {
   const UnionResolver both({simple({{"worker", {"a", "b"}}}), simple({{"worker", Indices{{1, "c"}}}})});
   test::expect_rejection(ErrorCode::invalid_argument, {"\"worker\" has two tasks of index 1, b and c"},
