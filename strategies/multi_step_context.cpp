@@ -16,9 +16,12 @@ void MultiStepContext::check_outside(const std::string& name) {
 }
 
 void MultiStepContext::reject(const char* function, const std::string& name, bool set) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("MultiStepContext::{}: \"{}\" {}", function, name,
-                          set ? "has another type: name the one that was set" : "has not been set in any step"));
+  throw Error(
+      ErrorCode::invalid_argument,
+      set ? fmt::format("MultiStepContext::{}: \"{}\" has another type: name the one that was set", function, name)
+          : fmt::format("MultiStepContext::{}: \"{}\" has not been set in any step: set it in the function given "
+                        "to run_steps, or name one of {}s()",
+                        function, name, function));
 }
 
 std::vector<std::string> MultiStepContext::names(const Outputs& outputs) {

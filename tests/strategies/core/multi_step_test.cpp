@@ -105,7 +105,9 @@ TEST(MultiStep, WhatIsWrong) {
   MultiStepContext outputs;
   const auto bare = [&] { outputs.set_last_step_output("loss", 1.0); };
   expect_error(ErrorCode::wrong_context, "the ReduceOp that joins them", [&] { strategy.run(bare); });
-  expect_error(ErrorCode::invalid_argument, "\"loss\" has not been set",
+  expect_error(ErrorCode::invalid_argument,
+               "\"loss\" has not been set in any step: set it in the function given to run_steps, or name one of "
+               "last_step_outputs()",
                [&] { std::ignore = outputs.last_step_output<double>("loss"); });
   bare();
   expect_error(ErrorCode::invalid_argument, "\"loss\" has another type",
