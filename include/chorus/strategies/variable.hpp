@@ -247,7 +247,8 @@ class Variable {
     });
   }
 
-  /// Makes `total` what each component of a variable synchronised on read gets, so that a read gives `total`.
+  /// Makes `total` what each component of a variable synchronised on read gets, so that a read gives `total`
+  /// but for rounding.
   void split(const char* function, T& total) const {
     const int parts = core().parts();
     ScalarOf<T>* const elements = LeafTraits<T>::data(total);
