@@ -100,6 +100,7 @@ struct ReplicaGroup::State {
         threads(devices) {}
 
   [[nodiscard]] bool alone() const noexcept { return devices.size() == 1; }
+  [[nodiscard]] bool single() const noexcept { return alone() && !all_workers; }  // threads may share it
   /// Makes the communicators of the workers, and has each called once: until then nobody notices who is lost. Last the
   /// one that neither the next call nor the call after it takes: a worker that fails in the next one gives both up,
   /// while others may still be here.
@@ -222,6 +223,7 @@ const Communicator& ReplicaGroup::local(int local_replica) const {
 }
 
 const Communicator* ReplicaGroup::workers() const {
+  if (state_->single()) return nullptr;
   if (!state_->running) state_->renew();
   const std::optional<Communicator>& now = state_->between_workers[state_->turn];
   return now ? &*now : nullptr;
@@ -286,7 +288,7 @@ void ReplicaGroup::end_with_workers(const std::function<std::uint64_t()>& struct
 }
 
 void ReplicaGroup::take_turn() {
-  if (!state_->running) state_->take_turn();
+  if (!state_->running && !state_->single()) state_->take_turn();
 }
 
 void ReplicaGroup::note_thrown_alike() const {
@@ -295,8 +297,7 @@ void ReplicaGroup::note_thrown_alike() const {
 }
 
 void ReplicaGroup::give_up() {
-  const bool thrown_by_all = std::current_exception() == state_->thrown_alike;
-  if (state_->running || !state_->all_workers || thrown_by_all) return;
+  if (state_->running || !state_->all_workers || std::current_exception() == state_->thrown_alike) return;
   state_->given_up = true;
   const std::string why = fmt::format(" threw: {}", detail::text_of(std::current_exception()));
   for (const std::size_t calls_ahead : {0U, 1U}) state_->tell_workers(calls_ahead, why);

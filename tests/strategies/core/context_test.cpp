@@ -2,6 +2,7 @@
 #include "core/replicas.hpp"
 
 #include <chorus/strategies/default_strategy.hpp>
+#include <chorus/strategies/metrics.hpp>
 #include <chorus/strategies/one_device_strategy.hpp>
 #include <chorus/strategies/variable.hpp>
 
@@ -10,6 +11,7 @@
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -162,6 +164,17 @@ TEST(Context, Case14_AThreadBeginsInTheDefaultState) {
     EXPECT_EQ(&get_strategy(), &strategy);
     EXPECT_TRUE(in_cross_replica_context());
   }).join();
+}
+
+TEST(Context, ThreadsShareTheDefaultStrategy) {
+  const auto use = [] {
+    Mean mean;
+    mean.update_state(std::vector<double>{1, 3});
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(mean.result(), 2);
+  };
+  std::thread other(use);
+  use();
+  other.join();
 }
 
 TEST(Context, ASnapshotOfAMergeFunctionIsOfUseAfterItsRun) {
