@@ -40,7 +40,6 @@ class CHORUS_API MultiStepContext {
   void set_last_step_output(const std::string& name, T value, ReduceOp op, const CallSite& where = CallSite::here()) {
     if constexpr (detail::Distributed<T>) {
       check_outside(name);
-      last_step_outputs_[name] = get_strategy().reduce(op, std::move(value));
     } else if (ReplicaContext* const replica = get_replica_context()) {
       const auto keep = [&](Strategy& strategy, const PerReplica<T>& values) {
         last_step_outputs_[name] = strategy.reduce(op, values);
@@ -48,9 +47,9 @@ class CHORUS_API MultiStepContext {
       std::string arguments = '"' + name + "\" by " + std::string(chorus::name(op));
       replica->merge_at({.what = "set_last_step_output", .where = where, .arguments = std::move(arguments)}, keep,
                         std::tuple<T>(std::move(value)));
-    } else {
-      last_step_outputs_[name] = get_strategy().reduce(op, std::move(value));
+      return;
     }
+    last_step_outputs_[name] = get_strategy().reduce(op, std::move(value));
   }
   /// Keeps what is no tensor: outside of the replicas `value`, in them a std::vector of what the replicas of this
   /// worker give, in their order.
