@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace chorus {
 namespace {
@@ -67,34 +68,32 @@ void ReplicaContext::end_merge(std::exception_ptr failure, const ReplicaGroup::P
   std::rethrow_exception(failure);
 }
 
-void ReplicaContext::check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const {
+std::optional<CommunicationOptions> ReplicaContext::begin_all_reduce(StrategyCall call, ReduceOp op,
+                                                                     std::span<const TensorRef> tensors,
+                                                                     const CommunicationOptions& options) const {
   check_here("all_reduce");
   for (const TensorRef& tensor : tensors) detail::check_operation(op, tensor.type, "ReplicaContext::all_reduce");
+  const CommunicationOptions merged = strategy_.extended().options_of_call(options);
+  if (num_replicas_in_sync() == 1) return std::nullopt;
+  call.op = op;
+  detail::set_shapes(call, tensors);
+  group().come_to(local_replica_, call);
+  return merged;
 }
 
 void ReplicaContext::all_reduce_tensors(ReduceOp op, std::span<const TensorRef> tensors,
                                         const CommunicationOptions& options, StrategyCall call) {
-  check_all_reduce(op, tensors);
-  StrategyExtended& extended = strategy_.extended();
-  const CommunicationOptions merged = extended.options_of_call(options);
-  if (num_replicas_in_sync() == 1) return;
-  call.op = op;
-  detail::set_shapes(call, tensors);
-  group().come_to(local_replica_, call);
-  extended.cross_device_ops().all_reduce(group(), local_replica_, op, tensors, merged);
+  const auto merged = begin_all_reduce(call, op, tensors, options);
+  if (merged) strategy_.extended().cross_device_ops().all_reduce(group(), local_replica_, op, tensors, *merged);
 }
 
 void ReplicaContext::all_reduce_on_device(ReduceOp op, const DeviceTensorRef& values, Stream stream,
                                           const CommunicationOptions& options) {
-  check_here("all_reduce");
-  detail::check_operation(op, values.type, "ReplicaContext::all_reduce");
-  StrategyExtended& extended = strategy_.extended();
-  const CommunicationOptions merged = extended.options_of_call(options);
-  if (num_replicas_in_sync() == 1) return;
-  StrategyCall call{.function = StrategyFunction::all_reduce, .op = op, .structure = on_device};
-  detail::set_shapes(call, std::array{TensorRef{.type = values.type, .shape = {values.count}}});
-  group().come_to(local_replica_, call);
-  extended.cross_device_ops().all_reduce_on_device(group(), local_replica_, op, values, stream, merged);
+  const std::array shape{TensorRef{.type = values.type, .shape = {values.count}}};
+  const auto merged =
+      begin_all_reduce({.function = StrategyFunction::all_reduce, .structure = on_device}, op, shape, options);
+  if (!merged) return;
+  strategy_.extended().cross_device_ops().all_reduce_on_device(group(), local_replica_, op, values, stream, *merged);
 }
 
 void ReplicaContext::synchronize(Stream stream) {
@@ -108,14 +107,9 @@ void ReplicaContext::synchronize(Stream stream) {
 std::unique_ptr<PendingAllReduce> ReplicaContext::start_all_reduce_tensors(ReduceOp op,
                                                                            std::span<const TensorRef> tensors,
                                                                            const CommunicationOptions& options) {
-  check_all_reduce(op, tensors);
-  StrategyExtended& extended = strategy_.extended();
-  const CommunicationOptions merged = extended.options_of_call(options);
-  if (num_replicas_in_sync() == 1) return nullptr;
-  StrategyCall call{.function = StrategyFunction::all_reduce, .op = op};
-  detail::set_shapes(call, tensors);
-  group().come_to(local_replica_, call);
-  return extended.cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors, merged);
+  const auto merged = begin_all_reduce({.function = StrategyFunction::all_reduce}, op, tensors, options);
+  if (!merged) return nullptr;
+  return strategy_.extended().cross_device_ops().start_all_reduce(group(), local_replica_, op, tensors, *merged);
 }
 
 void ReplicaContext::all_reduce_slices(ReduceOp op, std::span<const SlicesRef> slices,

@@ -161,7 +161,10 @@ class CHORUS_API ReplicaContext {
   void call_merged(Function& function, Visit& visit, const std::vector<const void*>& all);
   /// Throws on every replica what replica 0 has caught in a merge_call, `failure`; null where there is nothing.
   void end_merge(std::exception_ptr failure, const ReplicaGroup::Place& place) const;
-  void check_all_reduce(ReduceOp op, std::span<const TensorRef> tensors) const;
+  /// Checks an all_reduce and tells the others of it. The options to do it by; none where there is nobody else.
+  [[nodiscard]] std::optional<CommunicationOptions> begin_all_reduce(StrategyCall call, ReduceOp op,
+                                                                     std::span<const TensorRef> tensors,
+                                                                     const CommunicationOptions& options) const;
   [[nodiscard]] ReplicaGroup& group() const noexcept;
   [[nodiscard]] ReplicaLayout layout() const noexcept;
 
