@@ -8,7 +8,6 @@
 #include "unequal_shapes.hpp"
 #include "usable_parts.hpp"
 
-#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/startup_line.hpp>
 #include <chorus/strategies/strategy.hpp>
@@ -131,7 +130,7 @@ void StrategyExtended::reduce_components(const StrategyCall& call, ReduceOp op, 
   if (!values.slices.empty()) reduce_slices(*group_, *parts_.cross_device_ops, op, values.slices, merged);
   if (group_->layout().replicas() == 1) return;
   parts_.cross_device_ops->batch_reduce(*group_, op, values.tensors, merged);
-  if (has_no_elements(values) && group_->workers() != nullptr) barrier(*group_->workers(), {.timeout = merged.timeout});
+  if (has_no_elements(values)) wait_for_workers(*group_, merged.timeout);
 }
 
 void StrategyExtended::check_components(std::size_t components, const char* function) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cross_device_ops/reduction.hpp"
 #include "equal_structures.hpp"
 
 #include <chorus/allgather.hpp>
 #include <chorus/allgatherv.hpp>
-#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -233,7 +233,7 @@ void gather_offered(const ReplicaGroup& group, const ReplicaTensors& components,
   for (const Offer& offer : agreed.offers) counts.push_back(offer.length * step);
   std::vector<std::byte> all(agreed.whole[agreed.along] * step);
   allgatherv(*group.workers(), own, all, counts, options);
-  if (std::ranges::count(counts, 0U) > 0) barrier(*group.workers(), options);  // of those nothing is awaited
+  if (std::ranges::count(counts, 0U) > 0) wait_for_workers(group, options.timeout);  // of those nothing is awaited
   blocks.clear();
   lengths.clear();
   std::size_t begin = 0;

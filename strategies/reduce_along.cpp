@@ -4,7 +4,6 @@
 #include "cross_device_ops/reduction.hpp"
 
 #include <chorus/allreduce.hpp>
-#include <chorus/barrier.hpp>
 #include <chorus/strategies/extended.hpp>
 #include <chorus/strategies/strategy.hpp>
 
@@ -41,8 +40,9 @@ detail::ReplicaLeaves leaves_of(std::vector<AxisPartial>& partials) {
 }
 
 /// The sums of all replicas, rounded once.
-void sum_exactly(const Communicator* workers, std::span<const TensorRef> components, std::span<const AxisRuns> runs,
+void sum_exactly(const ReplicaGroup& group, std::span<const TensorRef> components, std::span<const AxisRuns> runs,
                  std::span<double> results, const CollectiveOptions& options) {
+  const Communicator* const workers = group.workers();
   for (std::size_t first = 0; first < results.size(); first += most_exact_sums) {
     std::vector<ExactSum<double>> sums(std::min(most_exact_sums, results.size() - first));
     for (std::size_t i = 0; i < runs.size(); ++i) detail::add_exactly(sums, first, components[i], runs[i]);
@@ -50,7 +50,7 @@ void sum_exactly(const Communicator* workers, std::span<const TensorRef> compone
     std::ranges::transform(sums, results.begin() + static_cast<std::ptrdiff_t>(first),
                            [](const auto& sum) { return sum.value(); });
   }
-  if (results.empty() && workers != nullptr) barrier(*workers, options);
+  if (results.empty()) wait_for_workers(group, options.timeout);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void Strategy::reduce_along(ReduceOp op, std::span<const TensorRef> components, 
     const detail::ReplicaLeaves leaves = leaves_of(partials);
     if (!exactly) return extended_->reduce_components(call, join, leaves, {});
     const CommunicationOptions options = extended_->begin_reduction(call, join, leaves, {});
-    sum_exactly(group.workers(), components, runs, {partials.front().sums(), runs.front().result_count()},
+    sum_exactly(group, components, runs, {partials.front().sums(), runs.front().result_count()},
                 without_algorithm(collective_options(options)));
   });
   std::optional<std::uint64_t> divisor;

@@ -9,7 +9,6 @@
 #include "variable_numbers.hpp"
 
 #include <chorus/allgather.hpp>
-#include <chorus/barrier.hpp>
 #include <chorus/error.hpp>
 #include <chorus/strategies/axes.hpp>
 #include <chorus/strategies/extended.hpp>
@@ -345,8 +344,7 @@ void VariableCore::aggregate_all(const ReplicaTensors& values, const StrategyCal
     if (!of_first) {
       extended.cross_device_ops().batch_reduce(group, reduce_op_of(options_.aggregation), std::span(&values, 1),
                                                uncompressed(extended.communication_options()));
-      const bool waits_for_nobody = values.front().bytes() == 0 && group.workers() != nullptr;
-      if (waits_for_nobody) barrier(*group.workers(), {.timeout = extended.communication_options().timeout});
+      if (values.front().bytes() == 0) wait_for_workers(group, extended.communication_options().timeout);
     } else {
       broadcast_of_first(group, values.front(), extended.communication_options());
     }

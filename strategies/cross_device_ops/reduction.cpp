@@ -126,9 +126,13 @@ void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const C
 void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options) {
   const Communicator* const workers = group.workers();
   if (workers == nullptr) return;
-  const CollectiveOptions collective{.timeout = options.timeout};
-  broadcast_tensor(*workers, tensor, collective);
-  barrier(*workers, collective);  // the first one has waited for nobody
+  broadcast_tensor(*workers, tensor, {.timeout = options.timeout});
+  wait_for_workers(group, options.timeout);  // the first one has waited for nobody
+}
+
+void wait_for_workers(const ReplicaGroup& group, std::chrono::nanoseconds timeout) {
+  const Communicator* const workers = group.workers();
+  if (workers != nullptr) barrier(*workers, {.timeout = timeout});
 }
 
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op) {

@@ -7,6 +7,8 @@
 #include <chorus/strategies/communication_options.hpp>
 #include <chorus/strategies/leaf.hpp>
 
+#include <chrono>
+
 namespace chorus {
 
 class Communicator;
@@ -32,6 +34,8 @@ void broadcast_tensor(const Communicator& comm, const TensorRef& tensor, const C
 /// bcast of a tensor from the first worker to all, of which none goes on before all have come. In
 /// ReplicaGroup::together.
 void broadcast_of_first(const ReplicaGroup& group, const TensorRef& tensor, const CommunicationOptions& options);
+/// Waits for all workers where the call has waited for nobody. In ReplicaGroup::together.
+void wait_for_workers(const ReplicaGroup& group, std::chrono::nanoseconds timeout);
 /// `inout` = `inout` op `in`, element by element.
 void reduce_tensor_into(const TensorRef& inout, const TensorRef& in, ReduceOp op);
 /// True of float16 and bfloat16, whose sums soon are infinite, or lose their digits.
