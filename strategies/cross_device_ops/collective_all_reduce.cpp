@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "folding.hpp"
 #include "packed_all_reduce.hpp"
 
 #include <chorus/strategies/cross_device_ops.hpp>
@@ -18,12 +17,6 @@ std::unique_ptr<PendingAllReduce> CollectiveAllReduce::start_all_reduce(ReplicaG
                                                                         const CommunicationOptions& options) {
   return std::make_unique<PackedAllReduce>(group, local_replica, op, values, options,
                                            PackedAllReduce::Start::as_tensors_are_ready);
-}
-
-void CollectiveAllReduce::batch_reduce_implementation(ReplicaGroup& group, ReduceOp op,
-                                                      std::span<const ReplicaTensors> values,
-                                                      const CommunicationOptions& options) {
-  fold_and_reduce(group, op, values, options, fold_in_order);
 }
 
 }  // namespace chorus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorus/strategies/cross_device_ops.hpp>
 
+#include "folding.hpp"
 #include "unequal_shapes.hpp"
 
 #include <chorus/error.hpp>
@@ -60,6 +61,12 @@ void CrossDeviceOps::batch_reduce(ReplicaGroup& group, ReduceOp op, std::span<co
     }
   }
   if (!values.empty()) batch_reduce_implementation(group, op, values, options);
+}
+
+void CrossDeviceOps::batch_reduce_implementation(ReplicaGroup& group, ReduceOp op,
+                                                 std::span<const ReplicaTensors> values,
+                                                 const CommunicationOptions& options) {
+  fold_and_reduce(group, op, values, options, fold_in_order);
 }
 
 void CrossDeviceOps::all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op, std::span<const TensorRef> values,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "folding.hpp"
 #include "warn_once.hpp"
 
 #include <chorus/strategies/cross_device_ops.hpp>
@@ -20,7 +19,7 @@ void NcclAllReduce::batch_reduce_implementation(ReplicaGroup& group, ReduceOp op
   warn_once(group.layout(),
             "NcclAllReduce: tensors of the host do not go by NCCL: they are reduced to one device; CollectiveAllReduce "
             "is faster, and what is in the memory of GPUs is given as DeviceSpans");
-  fold_and_reduce(group, op, values, options, fold_in_order);
+  CrossDeviceOps::batch_reduce_implementation(group, op, values, options);
 }
 
 }  // namespace chorus

@@ -69,9 +69,10 @@ class CHORUS_API CrossDeviceOps {
                                                                            const CommunicationOptions& options);
 
  protected:
-  /// batch_reduce, its arguments checked.
+  /// batch_reduce, its arguments checked. What is not overridden adds the components up in the order of the replicas,
+  /// by the thread that calls, and copies the result to each.
   virtual void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
-                                           const CommunicationOptions& options) = 0;
+                                           const CommunicationOptions& options);
 };
 
 /// Every replica takes part in a collective of the local replicas, and the first of each worker in one of the workers.
@@ -84,18 +85,10 @@ class CHORUS_API CollectiveAllReduce final : public CrossDeviceOps {
   [[nodiscard]] std::unique_ptr<PendingAllReduce> start_all_reduce(ReplicaGroup& group, int local_replica, ReduceOp op,
                                                                    std::span<const TensorRef> values,
                                                                    const CommunicationOptions& options) override;
-
- protected:
-  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
-                                   const CommunicationOptions& options) override;
 };
 
 /// The components are brought to one replica, which adds them up in the order of the replicas, and copied back.
-class CHORUS_API ReductionToOneDevice final : public CrossDeviceOps {
- protected:
-  void batch_reduce_implementation(ReplicaGroup& group, ReduceOp op, std::span<const ReplicaTensors> values,
-                                   const CommunicationOptions& options) override;
-};
+class CHORUS_API ReductionToOneDevice final : public CrossDeviceOps {};
 
 /// Pairs of replicas of a worker are reduced, then pairs of pairs, to the first one; the workers reduce what these
 /// have, and the result is copied from the first replica to each of the others. Any number of replicas.
