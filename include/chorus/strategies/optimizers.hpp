@@ -48,9 +48,7 @@ template <class Gradient, class T>
 inline constexpr bool is_gradient_of = std::same_as<Gradient, T>;
 template <Leaf T>
 inline constexpr bool is_gradient_of<IndexedSlices<T>, T> = true;
-}  // namespace detail
 
-namespace detail {
 template <Leaf T>
 void check_gradient(const Variable<T>& variable, const T& gradient) {
   variable.check_shape("apply_gradients", gradient);
