@@ -6,10 +6,7 @@
 // For functions that do not commute. It holds as many blocks as there are ranks; where the order does not matter,
 // `pairwise` sends the same messages and holds one.
 
-#include "algorithm.hpp"
-#include "reduction.hpp"
-
-#include <span>
+#include "reduction_in_order.hpp"
 
 namespace chorus::reduce_scatter_block_in_order {
 namespace {
@@ -22,27 +19,6 @@ Traffic traffic(const Problem& problem) {
   return {.shared = {}, .messages = {.messages = steps, .bytes = bytes, .reduced = bytes}};
 }
 
-Task<> run(Transport& transport, Arguments arguments) {
-  const int me = transport.rank();
-  const int ranks = transport.size();
-  const std::size_t bytes = arguments.call.bytes();
-  const Scratch scratch = transport.scratch(static_cast<std::size_t>(ranks) * bytes);
-  const auto offset = [&](int rank) { return static_cast<std::size_t>(rank) * bytes; };
-  for (int step = 1; step < ranks; ++step) {
-    const int ahead = (me + step) % ranks;
-    const int behind = (me + ranks - step) % ranks;
-    const ConstBytes outgoing(arguments.in + offset(ahead), bytes);
-    co_await transport.sendrecv(outgoing, ahead, scratch.bytes().subspan(offset(behind), bytes), behind);
-  }
-  const Scratch places = transport.scratch(static_cast<std::size_t>(ranks) * sizeof(const std::byte*));
-  const std::span<const std::byte*> inputs(reinterpret_cast<const std::byte**>(places.data()),
-                                           static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    inputs[static_cast<std::size_t>(rank)] = rank == me ? arguments.in + offset(me) : scratch.data() + offset(rank);
-  }
-  Reduction(arguments).all(arguments.out, inputs, bytes);
-}
-
 }  // namespace
 
 extern const Algorithm algorithm;
@@ -52,7 +28,7 @@ const Algorithm algorithm{
     .source = "MPI Forum, MPI 4.0, 2021, section 6.9 (the order of reductions)",
     .applies = applies,
     .traffic = traffic,
-    .run = run,
+    .run = reduce_in_order,
     .at_once = true,
 };
 

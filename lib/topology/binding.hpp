@@ -18,6 +18,7 @@ inline constexpr int max_pus = 1024;
 
 /// Processing units, by their index in the system.
 using PuSet = std::bitset<max_pus>;
+[[nodiscard]] inline bool is_subset(const PuSet& inner, const PuSet& outer) noexcept { return (inner & ~outer).none(); }
 
 /// What ranks of a job can have in common, from the outside in. Caches are named only where several cores share them.
 enum class Level : std::uint8_t { node, package, numa, l3, l2 };

@@ -10,8 +10,6 @@ namespace {
 using Kind = Topology::Kind;
 using Object = Topology::Object;
 
-bool is_subset(const PuSet& inner, const PuSet& outer) noexcept { return (inner & ~outer).none(); }
-
 /// The objects from `object` in to the one that the GPU at `bus_id` hangs at; none where it is not there.
 std::vector<const Object*> way_to(const Object& object, std::string_view bus_id) {
   for (const Object& child : object.children) {

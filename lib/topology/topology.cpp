@@ -10,8 +10,6 @@ namespace {
 using Kind = Topology::Kind;
 using Object = Topology::Object;
 
-bool is_subset(const PuSet& inner, const PuSet& outer) noexcept { return (inner & ~outer).none(); }
-
 bool is_memory_only(const Object& object) noexcept { return object.kind == Kind::numa && object.children.empty(); }
 
 bool covers(const Object& object, const PuSet& pus) noexcept { return object.pus.any() && is_subset(pus, object.pus); }
