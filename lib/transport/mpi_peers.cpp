@@ -274,11 +274,23 @@ void MpiPeers::tell(const Failure& failure) noexcept {
   transport_.notify(notice.message(), elsewhere());
 }
 
+// They may be in an earlier call, in which that rank has done its part, but this one gives up.
+void MpiPeers::pass_on(const Notice& failure) noexcept {
+  const std::vector<int>& nodes = transport_.nodes();
+  std::vector<int> mates;
+  for (int rank = 0; rank < static_cast<int>(nodes.size()); ++rank) {
+    const bool mate = nodes[static_cast<std::size_t>(rank)] == nodes[static_cast<std::size_t>(failure.rank)];
+    if (mate && rank != failure.rank && is_elsewhere(rank)) mates.push_back(rank);
+  }
+  if (!mates.empty()) transport_.notify(failure.message(), mates);
+}
+
 void MpiPeers::advance() { transport_.advance(); }
 
 std::optional<detail::Peers::Failure> MpiPeers::told() {
   for (Notice notice; transport_.notified(writable_bytes_of(notice)); notice = {}) {
     if (notice.kind == Notice::Kind::failure) {
+      pass_on(notice);
       return Failure{notice.rank, notice.code, std::string(notice.text.data(), notice.text_length())};
     }
     if (notice.kind == Notice::Kind::end || notice.kind == Notice::Kind::early_end) {

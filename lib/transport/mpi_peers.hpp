@@ -6,6 +6,7 @@
 #include "transport/mpi_native.hpp"
 #include "transport/mpi_transport.hpp"
 #include "transport/node_memory.hpp"
+#include "transport/notice.hpp"
 #include "transport/private_comm.hpp"
 
 #include <mpi.h>
@@ -51,6 +52,8 @@ class MpiPeers : public detail::Peers {
   /// Does not share memory with this rank, as far as it knows.
   [[nodiscard]] bool is_elsewhere(int rank) const;
   [[nodiscard]] std::vector<int> elsewhere() const;
+  /// Tells those of other nodes that share the node of the rank that has failed.
+  void pass_on(const Notice& failure) noexcept;
   /// What is known of its process.
   [[nodiscard]] std::optional<KnownProcess> process_of(int rank) const;
   /// What is on one machine.

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -69,6 +70,27 @@ TEST_P(Revoked, CommunicatorsTellThoseWhoComeLater) {
   meet_job();
   if (job_rank() != revoker()) expect_revoked(comm_);
   meet_job();
+}
+
+/// Rank 1 has done its part of the call that the others are in; what rank 2 waits for there does not come, and what
+/// rank 0 waits for is rank 2's.
+TEST(RevokedInALaterCall, CommunicatorsWakeThoseWhoWaitForOtherNodes) {
+  const ScopedVariable nodes("CHORUS_NODE_RANKS", "2");
+  const ScopedVariable algorithm("CHORUS_REDUCE", "hierarchical");
+  const Communicator comm = from_mpi(lasting_comm());
+  for (int repetition = 0; repetition < 2; ++repetition) barrier(comm);
+  const std::vector<double> in(4, 1);
+  std::vector<double> out(4);
+  const auto call = [&] { reduce(comm, in, out, ReduceOp::sum, 0); };
+  if (comm.rank() == 1) {
+    call();
+    call();
+    comm.revoke("its disk is full");
+  }
+  if (comm.rank() == 0 || comm.rank() == 2) {
+    expect_error(outcome_of(call), ErrorCode::revoked, {"rank 1 revoked the communicator"});
+  }
+  meet_job();  // rank 3 does not come to the call
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, Revoked, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
