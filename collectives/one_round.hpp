@@ -119,9 +119,7 @@ struct OneRound {
     SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::everybody) memory.wait_for_all(round);
-    if (awaited == Awaited::givers_before) {
-      for (int giver = 0; giver < memory.rank(); ++giver) memory.wait_for(round, giver);
-    }
+    if (awaited == Awaited::givers_before) memory.wait_for_before(round, memory.rank());
     if (awaited == Awaited::giving_root) memory.wait_for(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }

@@ -242,10 +242,11 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
   passage.give(round);
   memory.arrive(round);
   copy_own(arguments, static_cast<std::size_t>(memory.rank()));
+  SharedGroup::Waits waits(memory);
   for (int step = 1; step < memory.size(); ++step) {
     const int peer = passage.ahead(step);
     if (!passage.gets_from(peer)) continue;
-    memory.wait_for(round, peer);
+    waits.for_arrival(round, peer);
     passage.take(round, peer);
   }
   if (!passage.whole()) memory.drive(passage.pass_rest(round));

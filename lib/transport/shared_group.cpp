@@ -153,18 +153,24 @@ std::optional<Round> SharedGroup::try_open(int slots) {
 }
 
 void SharedGroup::wait_until_left(Round needed) {
+  Wait wait(waiter_);
   for (int peer = 0; peer < size(); ++peer) {
-    Wait wait(waiter_);
+    if (has_reached(needed, peer)) continue;
+    wait.moved();
     while (!has_reached(needed, peer)) wait.pause(bell_of(peer));
   }
   known_ = needed;
 }
 
-void SharedGroup::wait_longer_for(Round round, int peer) {
-  Wait wait(waiter_);
+void SharedGroup::Waits::longer_for(Round round, int peer) {
+  if (wait_) {
+    wait_->moved();
+  } else {
+    wait_.emplace(group_.waiter_);
+  }
   do {
-    wait.pause(bell_of(peer));
-  } while (!has_arrived(round, peer));
+    wait_->pause(group_.bell_of(peer));
+  } while (!group_.has_arrived(round, peer));
 }
 
 std::span<const std::byte*> SharedGroup::slots(Round round, std::size_t offset) noexcept {

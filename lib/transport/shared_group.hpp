@@ -114,13 +114,30 @@ class SharedGroup {
   /// The same where no rank has to be waited for.
   [[nodiscard]] std::optional<Round> try_open(int slots);
   void meet_now();
-  void wait_for(Round round, int peer) {
-    if (!has_arrived(round, peer)) wait_longer_for(round, peer);
+  /// Waits for one rank after another; to the clock it is one wait.
+  class Waits {
+   public:
+    explicit Waits(SharedGroup& group) noexcept : group_(group) {}
+    void for_arrival(Round round, int peer) {
+      if (!group_.has_arrived(round, peer)) longer_for(round, peer);
+    }
+
+   private:
+    void longer_for(Round round, int peer);
+
+    SharedGroup& group_;
+    std::optional<Wait> wait_;
+  };
+  void wait_for(Round round, int peer) { Waits(*this).for_arrival(round, peer); }
+  void wait_for_before(Round round, int end) {
+    Waits waits(*this);
+    for (int peer = 0; peer < end; ++peer) waits.for_arrival(round, peer);
   }
   void wait_for_all(Round round) {
+    Waits waits(*this);
     for (int peer = 0; peer < size(); ++peer) {
       // Not for itself: its line, just written, is on its way to the others, and to look at it would wait for that.
-      if (peer != members_.rank) wait_for(round, peer);
+      if (peer != members_.rank) waits.for_arrival(round, peer);
     }
     known_ = round;
   }
@@ -257,7 +274,6 @@ class SharedGroup {
     return round - depth / 2;  // more than needed, so that the next rounds need not ask again
   }
   void wait_until_left(Round needed);
-  void wait_longer_for(Round round, int peer);
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
   void announce();
   /// What is known of it to all ranks alike: where no rank knows the lengths of others, the least that may be timed.

@@ -154,6 +154,16 @@ TEST(DeadlineOfFromMpi, IsKeptWhereARankDoesNotCallIt) {
   EXPECT_EQ(allreduce(made, 1, ReduceOp::sum), job_size());
 }
 
+/// The others come one after another, each within the limit after the one before.
+TEST(DeadlineOfACall, IsThatOfAllThatItWaitsFor) {
+  const Communicator comm = from_mpi(lasting_comm());
+  barrier(comm);
+  std::this_thread::sleep_for(job_rank() * 2 * limit / 3);
+  const Outcome outcome = outcome_of([&] { barrier(comm, {.algorithm = "line", .timeout = limit}); });
+  if (job_rank() == 0) expect_error(outcome, ErrorCode::timeout, {"rank 0 has waited 0.3 s, its limit"});
+  meet_job();
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Deadline, testing::Combine(testing::ValuesIn(waitings), testing::ValuesIn(placings)),
                          WaitingSomewhere::name);
 
