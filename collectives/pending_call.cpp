@@ -38,7 +38,11 @@ void PendingCall::start() {
   state_->check_whole(arguments_.call);
   error_ = nullptr;
   if (state_->size() == 1) return carry_out_alone();
-  if (!give()) park(whole());
+  try {
+    if (!give()) park(whole());
+  } catch (...) {
+    state_->fail(arguments_.call);
+  }
 }
 
 void PendingCall::carry_out_alone() {

@@ -8,6 +8,7 @@
 #include "section_list.hpp"
 #include "section_messages.hpp"
 #include "task/when_all.hpp"
+#include "transport/shared_group.hpp"
 
 #include <chorus/error.hpp>
 
@@ -220,6 +221,8 @@ class PassageByLanes : SectionsBetweenNodes {
 Task<> pass_collected(Transport& transport, Call call, Task<> messages) {
   try {
     co_await std::move(messages);
+  } catch (const GivenUp&) {  // by another rank
+    throw;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::mismatch) throw;
     throw Error(ErrorCode::mismatch,

@@ -347,10 +347,10 @@ void CommunicatorState::revoke(const std::string& why) {
     failure_ = GivenUp(ErrorCode::revoked, rank(), why);
     revoked_here_ = true;
     standing_.store(Standing::broken, std::memory_order_release);
+    peers_->retire(ErrorCode::revoked);
+    tell({ErrorCode::revoked, why});
   }
-  peers_->retire(ErrorCode::revoked);
   abandon_devices();
-  tell({ErrorCode::revoked, why});
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
 }
 

@@ -104,6 +104,16 @@ void CommunicatorState::finish_parked() {
   check_not_given_up();
 }
 
+void CommunicatorState::put_off() {
+  HalfDone* const call = std::exchange(given_, nullptr);
+  try {
+    call->put_off();
+  } catch (...) {  // there is no memory for it
+    given_ = call;
+    throw;
+  }
+}
+
 void CommunicatorState::wait_for(const ParkedOperation& parked, std::chrono::nanoseconds timeout) {
   timeout_ = timeout;
   set_driven(&parked.operation());

@@ -233,7 +233,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
     timeout_ = timeout;
     check_not_given_up();
   }
-  void put_off() { std::exchange(given_, nullptr)->put_off(); }
+  void put_off();
 
   /// A parked operation begins: throws where the communicator broke before.
   void check_not_given_up() const {

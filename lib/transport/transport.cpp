@@ -39,10 +39,7 @@ void report_length(int source, const std::string& found, std::size_t expected) {
 Transport::Transport(int rank, int size) noexcept : rank_(rank), size_(size) {}
 
 Transport::~Transport() {
-  if (!under_way_) return;
-  for (Transport* const transport : {this, node(), lane()}) {
-    if (transport != nullptr) transport->buffers_.keep();
-  }
+  if (under_way_) buffers_.keep();
 }
 
 Transport* Transport::node() const noexcept { return node_.get(); }
@@ -96,6 +93,10 @@ Subset::Subset(Transport& parent, std::vector<int> members, int channel)
       parent_(parent),
       members_(std::move(members)),
       channel_(channel) {}
+
+Subset::~Subset() {
+  if (parent_.is_under_way()) leave_under_way();
+}
 
 Exchange Subset::start(const Envelope& envelope) {
   Envelope translated = envelope;

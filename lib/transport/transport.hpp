@@ -114,6 +114,7 @@ class Transport {
   [[nodiscard]] Scratch scratch(std::size_t bytes) { return buffers_.take(bytes); }
   /// Something may be under way there for ever: it is never freed.
   void leave_under_way() noexcept { under_way_ = true; }
+  [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
 
   // Capabilities: agreed when the communicator is set up, so that a null here is a null on every rank.
 
@@ -165,6 +166,7 @@ class Transport {
  private:
   int rank_;
   int size_;
+  bool under_way_ = false;
   BufferPool buffers_;
   std::vector<int> nodes_;
   std::vector<int> node_sizes_;
@@ -176,7 +178,6 @@ class Transport {
   SharedGroup* shared_ = nullptr;
   Native* native_ = nullptr;
   std::uint64_t segments_moved_ = 0;
-  bool under_way_ = false;
 };
 
 /// Some ranks of a transport as a transport of their own: its messages go through the parent on a channel of their own.
@@ -184,6 +185,7 @@ class Subset final : public Transport {
  public:
   /// `members`: ranks of `parent` in the order of their ranks here, this one among them.
   Subset(Transport& parent, std::vector<int> members, int channel);
+  ~Subset() override;
 
   Exchange start(const Envelope& envelope) override;
   bool test(Exchange& exchange) override { return parent_.test(exchange); }
