@@ -48,12 +48,16 @@ CLI::Validator some_size() {
 Refusal refusal(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);  // in the order typed, as CLI11's own text is not
   if (unknown.empty()) return Refusal(fmt::format("{} (see --help)", error.what()));
+  const std::vector<CLI::App*> subcommands = app.get_subcommands();
+  if (!subcommands.empty() && unknown.front().starts_with('-')) {
+    const std::string option = unknown.front().substr(0, unknown.front().find('='));
+    if (app.get_option_no_throw(option) != nullptr) {
+      return Refusal(fmt::format("{0} takes no {1} (see {0} --help)", subcommands.front()->get_name(), option));
+    }
+  }
   std::vector<std::string> known;
-  const auto add = [&](const CLI::App& of) {
-    for (const CLI::Option* const option : of.get_options()) known.push_back(option->get_name());
-  };
-  add(app);
-  for (const CLI::App* const subcommand : app.get_subcommands()) add(*subcommand);
+  const CLI::App& named = subcommands.empty() ? app : *subcommands.front();
+  for (const CLI::Option* const option : named.get_options()) known.push_back(option->get_name());
   return Refusal(fmt::format("{} (see --help)", not_understood(unknown, known)));
 }
 

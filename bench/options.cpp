@@ -108,7 +108,8 @@ void declare_common(CLI::App& app, Arguments& arguments, const std::string& coll
   app.add_option("--json", arguments.options.json_file, "also write one JSON object per measurement")
       ->check(file_name())
       ->type_name("FILE");
-  app.add_option("--note", arguments.options.note, "goes into the JSON and the plot, such as the machine and the date")
+  app.add_option("--note", arguments.options.note,
+                 "goes above the table, into the JSON and the plot: the machine, perhaps, and the date")
       ->type_name("TEXT");
 }
 

@@ -248,8 +248,17 @@ TEST(CommandLine, NamesAllThatItDoesNotUnderstandInTheOrderTyped) {
             "not understood: --algoritm ring; did you mean --algorithm? (see --help)");
   EXPECT_EQ(refusal_of({"overlap", "bcast", "--test=3"}),
             "not understood: --test=3; did you mean --tests? (see --help)");
+  EXPECT_EQ(refusal_of({"overlap", "bcast", "--algoritm", "ring"}), "not understood: --algoritm ring (see --help)");
   EXPECT_EQ(refusal_of({"allreduce", "one", "two", "--three"}), "not understood: one two --three (see --help)");
   EXPECT_EQ(refusal_of({"--first", "overlap", "bcast", "second"}), "not understood: --first second (see --help)");
+}
+
+TEST(CommandLine, SaysWhichSubcommandDoesNotTakeAnOptionOfOthers) {
+  EXPECT_EQ(refusal_of({"floor", "--compare", "native"}), "floor takes no --compare (see floor --help)");
+  EXPECT_EQ(refusal_of({"floor", "bcast", "--algorithm=ring"}), "floor takes no --algorithm (see floor --help)");
+  EXPECT_EQ(refusal_of({"regret", "--plot", "x.svg"}), "regret takes no --plot (see regret --help)");
+  EXPECT_EQ(refusal_of({"strategies", "--compare", "native"}), "strategies takes no --compare (see strategies --help)");
+  EXPECT_EQ(refusal_of({"overlap", "bcast", "-c"}), "overlap takes no -c (see overlap --help)");
 }
 
 TEST(CommandLine, RefusesWhatStandsBeforeTheNameOfASubcommand) {
