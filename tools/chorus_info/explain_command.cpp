@@ -88,6 +88,8 @@ void show(const Problem& problem, const Choice& choice) {
 void run(const Communicator& world, const Options& options) {
   const Collective collective = parse_collective(options.collective);
   const bool sized = collective != Collective::barrier && !counts_differ(collective);
+  if (collective == Collective::barrier && !options.size.empty())
+    throw UserError("a barrier has no SIZE: leave it out");
   if (options.size.empty() && sized) throw UserError("SIZE is missing: give bytes, such as 8, 64k or 1MiB");
   const auto bytes = options.size.empty() ? 0 : parse_bytes(options.size);
   if (!bytes) throw UserError(fmt::format("SIZE {} is no number of bytes such as 8, 64k or 1MiB", options.size));
