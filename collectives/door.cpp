@@ -15,7 +15,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace chorus {
 
@@ -158,13 +160,20 @@ void reject_op(const CommunicatorState& state, Collective collective, DataType t
   if (number >= reduce_op_count) {
     reject(state, collective, fmt::format("argument op is {}, which is no ReduceOp; see chorus/reduce_op.hpp", number));
   }
+  std::vector<std::string_view> defined;
+  for (int other = 0; other < reduce_op_count; ++other) {
+    if (kernels::supports(type, static_cast<ReduceOp>(other))) defined.push_back(name(static_cast<ReduceOp>(other)));
+  }
   reject(state, collective,
-         fmt::format("argument op: {} is not defined for {} elements; see chorus/reduce_op.hpp", name(op), name(type)));
+         fmt::format("argument op: {} is not defined for {} elements; there are {}", name(op), name(type),
+                     joined(defined)));
 }
 
 void reject_root(const CommunicatorState& state, Collective collective, int root) {
-  reject(state, collective,
-         fmt::format("argument root is {}; the communicator has ranks 0 to {}", root, state.size() - 1));
+  reject(
+      state, collective,
+      fmt::format("argument root is {}; the communicator has ranks 0 to {}: pass one of them, the same on every rank",
+                  root, state.size() - 1));
 }
 
 void reject_too_long(const CommunicatorState& state, Collective collective, const detail::Buffers& buffers, Used used) {

@@ -52,9 +52,10 @@ std::size_t lay_out(detail::CommunicatorState& state, Collective collective, con
     const std::size_t begin = displacements.empty() ? next : displacements[rank];
     if (begin > blocks.elements || counts[rank] > blocks.elements - begin) {
       reject(state, collective, blocks,
-             fmt::format(": the block of rank {}, {} elements from element {} on, leaves the buffer of {} elements{}",
+             fmt::format(": the block of rank {}, {} elements from element {} on, leaves the buffer of {} elements; {}",
                          rank, counts[rank], begin, blocks.elements,
-                         is_too_long(begin | counts[rank], 1) ? "; was a negative number converted?" : ""));
+                         is_too_long(begin | counts[rank], 1) ? "was a negative number converted?"
+                                                              : "make the buffer longer, or the block shorter"));
     }
     sections[rank] = {begin * blocks.element_bytes, counts[rank] * blocks.element_bytes};
     next = begin + counts[rank];

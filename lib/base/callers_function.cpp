@@ -12,7 +12,8 @@ namespace chorus {
 namespace {
 
 [[noreturn]] void report_text(const std::string& what) {
-  throw Error(ErrorCode::function_threw, fmt::format("the function of the reduction has thrown: {}", what));
+  throw Error(ErrorCode::function_threw,
+              fmt::format("the function of the reduction has thrown: {}; let it return a value in every case", what));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "transport/mpi_error.hpp"
 #include "transport/mpi_runtime.hpp"
 
+#include <chorus/detail/launch.hpp>
 #include <chorus/environment.hpp>
 #include <chorus/error.hpp>
 
@@ -62,7 +63,11 @@ Environment::Environment(ThreadLevel threads) {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (finalized != 0) {
-    throw Error(ErrorCode::not_initialized, "Environment: MPI was finalised before and cannot be started again");
+    const detail::Launch launch = detail::Launch::of_this_process();  // MPI says no rank any more
+    throw Error(ErrorCode::not_initialized,
+                fmt::format("Environment{}: MPI was finalised before and cannot be started again; keep one Environment "
+                            "for the whole of main",
+                            launch.launcher.empty() ? "" : fmt::format(" on rank {}", launch.process)));
   }
   const bool multiple = threads == ThreadLevel::multiple;
   static std::atomic<bool> to_be_ended{false};  // started here, and no Environment lives that ends it

@@ -106,7 +106,10 @@ void deallocate(void* data) noexcept {
   auto found = all.leases.extract(data);
   lock.unlock();
   if (found.empty()) {
-    std::fputs("chorus::deallocate: this address was not allocated, or was given back before\n", stderr);
+    std::fprintf(stderr,
+                 "chorus::deallocate: %p was not allocated, or was given back before; pass what chorus::allocate "
+                 "returned, and once\n",
+                 data);
     std::abort();
   }
   advise(found.mapped(), MADV_DONTDUMP);

@@ -145,8 +145,8 @@ TEST_F(WrongArguments, LengthsThatOnlyTheRootLooksAt) {
 
 TEST_F(WrongArguments, Roots) {
   for (const int root : {-1, comm_.size()}) {
-    const std::vector<std::string> words = {
-        fmt::format("argument root is {}; the communicator has ranks 0 to {}", root, comm_.size() - 1)};
+    const std::vector<std::string> words = {fmt::format(
+        "argument root is {}; the communicator has ranks 0 to {}: pass one of them", root, comm_.size() - 1)};
     expect_rejected([&] { bcast(comm_, out_, root); }, ErrorCode::invalid_argument, words);
     expect_rejected([&] { static_cast<void>(ibcast(comm_, out_, root)); }, ErrorCode::invalid_argument, words);
     expect_rejected([&] { reduce(comm_, in_, out_, ReduceOp::sum, root); }, ErrorCode::invalid_argument, words);
@@ -157,7 +157,9 @@ TEST_F(WrongArguments, Roots) {
 
 TEST_F(WrongArguments, OperationsThatTheTypeDoesNotHave) {
   expect_rejected([&] { allreduce(comm_, out_, ReduceOp::bitwise_and); }, ErrorCode::invalid_argument,
-                  {"allreduce", "argument op", "bitwise_and", "float32"});
+                  {"allreduce",
+                   "argument op: bitwise_and is not defined for float32 elements; there are sum, product, "
+                   "min, max, average"});
   std::array<bool, 2> flags{};
   expect_rejected([&] { allreduce(comm_, flags, ReduceOp::average); }, ErrorCode::invalid_argument,
                   {"allreduce", "argument op", "average", "boolean"});

@@ -51,7 +51,7 @@ class Functions : public testing::TestWithParam<std::tuple<Failure, const char*>
   /// After a call that threw on rank 0: each rank has learnt it, or learns it now.
   void expect_broken(const Outcome& outcome) {
     const std::vector<std::string> words = {fmt::format("on rank {}", job_rank()), "the function of the reduction",
-                                            std::string(failure().says)};
+                                            std::string(failure().says), "let it return a value"};
     if (job_rank() == 0 || outcome.code) expect_error(outcome, ErrorCode::function_threw, words);
     const Outcome later = outcome_of([&] {
       barrier(comm_);

@@ -259,9 +259,13 @@ TEST(Startup, BeforeItNothingWorks) {
 }
 
 TEST(Startup, AfterTheEndNothingWorks) {
-  { const Environment environment; }
+  std::string rank;
+  {
+    const Environment environment;
+    rank = std::to_string(job_rank());
+  }
   expect_error(outcome_of([] { const Environment environment; }), ErrorCode::not_initialized,
-               {"Environment", "cannot be started again"});
+               {"Environment on rank " + rank, "cannot be started again; keep one Environment"});
   expect_error(outcome_of([] { static_cast<void>(Communicator::world()); }), ErrorCode::not_initialized,
                {"Communicator::world", "before MPI_Finalize"});
 }
