@@ -27,8 +27,8 @@ CHORUS_API PersistentRequest bcast_init(const Communicator&, const Buffers&, int
 /// Order    blocks until `data` may be read (elsewhere) or reused (root); the root may return before the others.
 /// Throws   Error{invalid_argument} where root is no rank of `comm`, before anything is sent;
 ///          Error{not_supported} where the named algorithm does not apply; Error{mismatch} where ranks disagree on
-///          the call (the root may learn it at its next call); Error{timeout} or Error{peer_lost}: `data` is then
-///          unspecified and `comm` broken.
+///          the call (on each in the first call in which it waits for one that differs); Error{timeout} or
+///          Error{peer_lost}: `data` is then unspecified and `comm` broken.
 template <WritableElementRange Data>
 void bcast(const Communicator& comm, Data&& data, int root, const CollectiveOptions& options = {}) {
   detail::bcast(comm, detail::buffers(data), root, options);

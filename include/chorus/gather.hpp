@@ -29,8 +29,8 @@ CHORUS_API PersistentRequest gather_init(const Communicator&, const Buffers&, in
 /// Order    blocks until `in` may be reused and, on the root, `out` may be read.
 /// Throws   Error{invalid_argument} where out.size() != size * in.size() on the root, the buffers overlap or root is no
 ///          rank, before anything is sent; Error{not_supported} where the named algorithm does not apply;
-///          Error{mismatch} where ranks disagree on the call (a rank other than the root may learn it at its next
-///          call); Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
+///          Error{mismatch} where ranks disagree on the call (on each in the first call in which it waits for one that
+///          differs); Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out>
 requires ElementRanges<In, Out>
 void gather(const Communicator& comm, const In& in, Out&& out, int root, const CollectiveOptions& options = {}) {

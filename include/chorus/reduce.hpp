@@ -34,8 +34,8 @@ CHORUS_API PersistentRequest reduce_init(const Communicator&, const Buffers&, co
 /// Result   the order of the additions is the algorithm's.
 /// Throws   Error{invalid_argument} where in.size() != out.size() on the root, the buffers overlap, root is no rank or
 ///          op does not suit the type, before anything is sent; Error{not_supported} where the named algorithm does not
-///          apply; Error{mismatch} where ranks disagree on the call (a rank other than the root may learn it at its
-///          next call); Error{timeout}, Error{peer_lost}, or Error{function_threw} of a function: `out` is then
+///          apply; Error{mismatch} where ranks disagree on the call (on each in the first call in which it waits for
+///          one that differs); Error{timeout}, Error{peer_lost}, or Error{function_threw} of a function: `out` is then
 ///          unspecified and `comm` broken.
 template <ElementRange In, class Out, class Op>
 requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>

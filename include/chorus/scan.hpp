@@ -31,8 +31,9 @@ CHORUS_API PersistentRequest scan_init(const Communicator&, const Buffers&, cons
 ///          algorithm's. `average` divides by the number of ranks that were combined.
 /// Throws   Error{invalid_argument} where in.size() != out.size(), the buffers overlap or op does not suit the type,
 ///          before anything is sent; Error{not_supported} where the named algorithm does not apply; Error{mismatch}
-///          where ranks disagree on the call (a rank may learn it at its next call only); Error{timeout},
-///          Error{peer_lost}, or Error{function_threw} of a function: `out` is then unspecified and `comm` broken.
+///          where ranks disagree on the call (on each in the first call in which it waits for one that differs);
+///          Error{timeout}, Error{peer_lost}, or Error{function_threw} of a function: `out` is then unspecified and
+///          `comm` broken.
 template <ElementRange In, class Out, class Op>
 requires ElementRanges<In, Out> && Reduces<Op, ElementOf<In>>
 void scan(const Communicator& comm, const In& in, Out&& out, const Op& op, const CollectiveOptions& options = {}) {

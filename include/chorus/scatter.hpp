@@ -29,8 +29,8 @@ CHORUS_API PersistentRequest scatter_init(const Communicator&, const Buffers&, i
 /// Order    blocks until `out` may be read and, on the root, `in` reused.
 /// Throws   Error{invalid_argument} where in.size() != size * out.size() on the root, the buffers overlap or root is no
 ///          rank, before anything is sent; Error{not_supported} where the named algorithm does not apply;
-///          Error{mismatch} where ranks disagree on the call (the root may learn it at its next call); Error{timeout}
-///          or Error{peer_lost}: `out` is then unspecified and `comm` broken.
+///          Error{mismatch} where ranks disagree on the call (on each in the first call in which it waits for one that
+///          differs); Error{timeout} or Error{peer_lost}: `out` is then unspecified and `comm` broken.
 template <ElementRange In, class Out>
 requires ElementRanges<In, Out>
 void scatter(const Communicator& comm, const In& in, Out&& out, int root, const CollectiveOptions& options = {}) {
