@@ -266,7 +266,7 @@ for network in $networks; do
         --most-messages "$most_messages" "--cfg=smpi/coll-selector:ompi" "--cfg=smpi/bcast:default" ||
         incomplete+=("$folder/$collective-chorus.json")
     done
-    python3 -B "$root/bench/scaling_table.py" "$network, $ranks ranks" "$folder" | tee "$folder/table.txt" || failed=1
+    python3 -B "$root/bench/scaling_table.py" "${network/fattree/fat tree}, $ranks ranks" "$folder" | tee "$folder/table.txt" || failed=1
   done
 done
 if [ ${#incomplete[@]} -gt 0 ]; then
