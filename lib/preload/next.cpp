@@ -12,13 +12,13 @@ namespace chorus::preload {
 namespace {
 
 #ifdef OMPI_MAJOR_VERSION
-constexpr const char* built_for = "Open MPI";
+constexpr bool for_openmpi = true;
 #else
-constexpr const char* built_for = "MPICH";
+constexpr bool for_openmpi = false;
 #endif
 
 [[noreturn]] void refuse(const char* why) {
-  std::fprintf(stderr, "chorus: libchorus-mpi.so, built for %s, %s\n", built_for, why);
+  std::fprintf(stderr, "chorus: libchorus-mpi.so, built for %s, %s\n", for_openmpi ? "Open MPI" : "MPICH", why);
   _exit(1);
 }
 
@@ -36,7 +36,8 @@ const void* mpi_library() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
     reinterpret_cast<decltype(&PMPI_Get_library_version)>(version)(text, &length);
-    if (!std::string_view(text).starts_with(built_for)) {
+    // Those with the binary interface of MPICH name themselves in many ways: CRAY MPICH, Intel(R) MPI Library, MVAPICH.
+    if (std::string_view(text).starts_with("Open MPI") != for_openmpi) {
       refuse("does not fit the MPI library of this program; chorus-run picks the one that does");
     }
     return library_of(version);
