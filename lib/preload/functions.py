@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""functions.py MPICC HEADER: prints, as C++, the functions of MPI that libchorus-mpi.so defines, as HEADER declares them:
-of each collective the blocking form, which chorus takes over, and the nonblocking and persistent ones, which it hands
-on; those with large counts, where MPI has them; and MPI_Finalize."""
+"""functions.py HEADER COMPILER...: prints, as C++, the functions of MPI that libchorus-mpi.so defines, as HEADER declares
+them to the compiler: of each collective the blocking form, which chorus takes over, and the nonblocking and persistent
+ones, which it hands on; those with large counts, where MPI has them; and MPI_Finalize."""
 import re
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def definition_of_collective(match):
 
 
 def main():
-    declared = subprocess.run([sys.argv[1], "-E", "-P", "-xc", sys.argv[2]], stdout=subprocess.PIPE, text=True, check=True)
+    declared = subprocess.run([*sys.argv[2:], "-E", "-P", "-xc", sys.argv[1]], stdout=subprocess.PIPE, text=True, check=True)
     for header in [*collectives, "attachment", "handed_on", "mpi_headers", "take_over"]:
         print(f'#include "preload/{header}.hpp"')
     print("\nusing namespace chorus;\nusing namespace chorus::preload;\n\nextern \"C\" {")
