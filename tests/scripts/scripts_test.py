@@ -120,6 +120,20 @@ class Launch(unittest.TestCase):
             self.assertEqual(outcome.returncode, 2)
             self.assertRegex(outcome.stderr, rf"^scripts/launch: {why}[^\n]*\n$")
 
+    def test_launches_by_the_mpirun_of_the_mpi_library(self):
+        for family, option in (("openmpi", "--bind-to"), ("mpich", "-bind-to")):
+            with tempfile.TemporaryDirectory() as folder:
+                package = pathlib.Path(folder, "meson-private", "chorus.pc")
+                package.parent.mkdir()
+                package.write_text(f"mpi={family}\nmpi_prefix={folder}\nName: chorus\nDescription: chorus\nVersion: 1\n",
+                                   encoding="utf-8")
+                pathlib.Path(folder, "bin").mkdir()
+                for name in ("mpirun", f"mpirun.{family}"):  # the second is taken where both are
+                    launcher = pathlib.Path(folder, "bin", name)
+                    launcher.write_text(f"#!/bin/sh\necho {name} \"$@\"\n", encoding="utf-8")
+                    launcher.chmod(0o755)
+                    self.assertRegex(run("launch", folder, "2", "true").stdout, rf"^{name} [^\n]*{option} .* -n 2 true\n$")
+
 
 class VirtualCluster(unittest.TestCase):
     def outcome(self, *arguments, path=os.environ["PATH"]):
