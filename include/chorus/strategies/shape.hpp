@@ -11,7 +11,7 @@ namespace chorus {
 using Shape = std::vector<std::size_t>;
 
 /// The number of elements of a tensor of `shape`.
-[[nodiscard]] constexpr std::size_t element_count(const Shape& shape) noexcept {
+[[nodiscard]] inline std::size_t element_count(const Shape& shape) noexcept {
   std::size_t count = 1;
   for (const std::size_t length : shape) count *= length;
   return count;
