@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What hwloc knows of GPUs, and what NVML adds. Memory, model and links come from hwloc's CUDA and NVML components,
 // which distributions often leave out (Debian's hwloc 2.9 does): then the bus and the name in the list of PCI devices
-// are all that hwloc has. Links have been read by name since hwloc 2.1, and seen through switches since 2.5.
+// are all that hwloc has. Links are seen through switches since hwloc 2.5.
 #include "topology/discover_gpus.hpp"
 
 #include <fmt/format.h>
@@ -55,8 +55,6 @@ Object* gpu_of(hwloc_obj_t entry, const std::map<std::string, Object*>& gpus) {
   return found == gpus.end() ? nullptr : found->second;
 }
 
-#if HWLOC_API_VERSION >= 0x00020100
-
 void add_links(const hwloc_distances_s& matrix, const std::map<std::string, Object*>& gpus) {
   for (std::size_t from = 0; from < matrix.nbobjs; ++from) {
     Object* const gpu = gpu_of(matrix.objs[from], gpus);
@@ -68,8 +66,6 @@ void add_links(const hwloc_distances_s& matrix, const std::map<std::string, Obje
     }
   }
 }
-
-#endif
 
 bool is_known(const Object& gpu) { return gpu.bytes > 0 && !gpu.links.empty(); }
 
@@ -109,8 +105,7 @@ void describe_gpu(hwloc_obj_t pci, Object& gpu) {
   }
 }
 
-void link_gpus([[maybe_unused]] hwloc_topology_t source, [[maybe_unused]] Object& machine) {
-#if HWLOC_API_VERSION >= 0x00020100
+void link_gpus(hwloc_topology_t source, Object& machine) {
   hwloc_distances_s* matrix = nullptr;
   unsigned found = 1;
   if (hwloc_distances_get_by_name(source, "NVLinkBandwidth", &found, &matrix, 0) != 0 || found == 0) return;
@@ -122,7 +117,6 @@ void link_gpus([[maybe_unused]] hwloc_topology_t source, [[maybe_unused]] Object
 #endif
   add_links(*matrix, gpus_of(machine));
   hwloc_distances_release(source, matrix);
-#endif
 }
 
 void ask_nvml_for_the_rest(Object& machine) {
