@@ -13,14 +13,14 @@ namespace {
 Company company_on_this_node() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_SET(0, &allowed);
-  MPI_Allreduce(MPI_IN_PLACE, &allowed, sizeof allowed, MPI_BYTE, MPI_BOR, node);
+  cpu_set_t allowed[8];  // 8192 processors: the kernel refuses a mask that is shorter than its own
+  CPU_ZERO_S(sizeof allowed, allowed);
+  if (sched_getaffinity(0, sizeof allowed, allowed) != 0) CPU_SET_S(0, sizeof allowed, allowed);
+  MPI_Allreduce(MPI_IN_PLACE, allowed, sizeof allowed, MPI_BYTE, MPI_BOR, node);
   Company company;
   MPI_Comm_size(node, &company.ranks);
   MPI_Comm_free(&node);
-  company.processors = CPU_COUNT(&allowed);
+  company.processors = CPU_COUNT_S(sizeof allowed, allowed);
   return company;
 }
 
