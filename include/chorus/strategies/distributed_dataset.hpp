@@ -104,7 +104,7 @@ class DistributedIterator {
     for (const B& batch : batches) {
       sizes.push_back(row_count(batch));
       counts.own.rows += sizes.back();
-      counts.own.with_rows += sizes.back() > 0 ? 1 : 0;
+      if (sizes.back() > 0) ++counts.own.with_rows;
     }
     counts.own.batches = batches.size();
     return sizes;

@@ -58,7 +58,7 @@ requires(Rank >= 1 && !std::same_as<T, bool>) class Tensor {
     }
     return element_count(shape_);
   }
-  [[nodiscard]] std::size_t place(const std::size_t (&index)[Rank]) const noexcept {
+  [[nodiscard]] std::size_t place(const std::size_t (&index)[static_cast<std::size_t>(Rank)]) const noexcept {
     std::size_t at = 0;
     for (std::size_t i = 0; i < Rank; ++i) at = at * shape_[i] + index[i];
     return at;
