@@ -83,7 +83,7 @@ struct LeafTraits<Eigen::Tensor<T, Rank, Options, Index>> {
   static T* data(Tensor& tensor) noexcept { return tensor.data(); }
   static const T* data(const Tensor& tensor) noexcept { return tensor.data(); }
   static Tensor make(const Shape& shape) {
-    Eigen::array<Index, Rank> lengths;
+    Eigen::array<Index, static_cast<std::size_t>(Rank)> lengths;
     for (std::size_t i = 0; i < Rank; ++i) lengths[i] = static_cast<Index>(shape.at(i));
     Tensor tensor(lengths);
     tensor.setZero();
