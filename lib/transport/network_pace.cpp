@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/network_pace.hpp"
 
+#include "base/remembered.hpp"
 #include "task/when_all.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
@@ -9,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int warm_up = 2;  // the first messages of two ranks connect them
+constexpr int warm_up_exchanges = 2;  // the first messages of two ranks connect them
 constexpr std::size_t short_message = 8;
 constexpr std::size_t long_message = std::size_t{64} << 10U;  // of all ranks of a node together
 constexpr std::size_t shortest_long_message = 4096;
@@ -123,13 +123,9 @@ double rate(std::size_t bytes, double long_us, double short_us) {
   return static_cast<double>(bytes) / std::max(long_us - short_us, long_us / 10);
 }
 
-struct Remembered {
-  std::mutex mutex;
-  NetworkPace pace;
-};
-Remembered& remembered() noexcept {
-  static Remembered pace_of_process;
-  return pace_of_process;
+Remembered<NetworkPace>& network_of_process() noexcept {
+  static Remembered<NetworkPace> network;
+  return network;
 }
 
 }  // namespace
@@ -151,7 +147,7 @@ Task<double> time_exchanges(Transport& transport, Exchanges exchanges) {
   if (const int in_turn = messages.in_turn(); in_turn > 0) {
     // At each distance as often.
     const int repetitions = (exchanges.repetitions + in_turn - 1) / in_turn * in_turn;
-    for (int number = 0; number < warm_up * in_turn; ++number) co_await messages.exchange(number);
+    for (int number = 0; number < warm_up_exchanges * in_turn; ++number) co_await messages.exchange(number);
     for (double& us : all[static_cast<std::size_t>(transport.rank())]) {
       const auto began = Clock::now();
       for (int number = 0; number < repetitions; ++number) co_await messages.exchange(number);
@@ -203,14 +199,10 @@ Task<NetworkPace> measure_network(Transport& transport) {
   co_return pace;
 }
 
-NetworkPace remembered_network() noexcept {
-  const std::scoped_lock lock(remembered().mutex);
-  return remembered().pace;
-}
+NetworkPace remembered_network() noexcept { return network_of_process().get(); }
 
 void remember_network(const NetworkPace& pace) noexcept {
-  const std::scoped_lock lock(remembered().mutex);
-  remembered().pace = pace;
+  network_of_process().update([&](NetworkPace& network) { network = pace; });
 }
 
 }  // namespace chorus

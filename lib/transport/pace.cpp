@@ -2,6 +2,7 @@
 #include "transport/pace.hpp"
 
 #include "base/machine.hpp"
+#include "base/remembered.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -158,18 +158,13 @@ Task<bool> are_on_cores_of_their_own(SharedGroup& memory) {
   co_return std::ranges::adjacent_find(cores) == cores.end();
 }
 
-struct Remembered {
-  std::mutex mutex;
-  KnownPaces paces;
-};
-Remembered& remembered() noexcept {
-  static Remembered by_process;
-  return by_process;
+Remembered<KnownPaces>& paces_of_process() noexcept {
+  static Remembered<KnownPaces> paces;
+  return paces;
 }
 
-void remember(const Pace& pace, bool crowded) noexcept {
-  const std::scoped_lock lock(remembered().mutex);
-  remembered().paces.of(crowded) = pace;
+void remember(const Pace& pace, bool crowded) {
+  paces_of_process().update([&](KnownPaces& paces) { paces.of(crowded) = pace; });
 }
 
 /// Unknown where two ranks are on one core.
@@ -231,9 +226,6 @@ Task<> renew_pace(SharedGroup& memory) {
   memory.set_pace(pace);
 }
 
-KnownPaces remembered_paces() noexcept {
-  const std::scoped_lock lock(remembered().mutex);
-  return remembered().paces;
-}
+KnownPaces remembered_paces() noexcept { return paces_of_process().get(); }
 
 }  // namespace chorus

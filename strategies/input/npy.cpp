@@ -31,14 +31,14 @@ static_assert(std::endian::native == std::endian::little, "the elements of a fil
 /// Longer ones are no headers of arrays of numbers.
 constexpr std::size_t longest_header = std::size_t{1} << 20U;
 
-[[noreturn]] void reject(const std::string& name, const std::string& why) {
+[[noreturn]] void reject_array(const std::string& name, const std::string& why) {
   throw Error(ErrorCode::invalid_argument, "read_npy: " + name + " " + why);
 }
 
 std::string read_bytes(std::istream& stream, std::size_t count, const std::string& name) {
   std::string bytes(count, '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(count));
-  if (static_cast<std::size_t>(stream.gcount()) != count) reject(name, "ends within its header: save it again");
+  if (static_cast<std::size_t>(stream.gcount()) != count) reject_array(name, "ends within its header: save it again");
   return bytes;
 }
 
@@ -68,13 +68,14 @@ void check_length(std::istream& stream, const NpyHeader& header, const std::stri
   }
   for (const std::size_t length : header.shape) {
     if (bytes > std::numeric_limits<std::size_t>::max() / length)
-      reject(name, "is too long, with the shape " + to_string(header.shape) + ": save it again");
+      reject_array(name, "is too long, with the shape " + to_string(header.shape) + ": save it again");
     bytes *= length;
   }
   const std::optional<std::size_t> left = bytes_left(stream);
   if (!left || *left >= bytes) return;
-  reject(name, "has " + std::to_string(*left) + " bytes after its header, and should have " + std::to_string(bytes) +
-                   " for the shape " + to_string(header.shape) + ": it was cut off, save it again");
+  reject_array(name, "has " + std::to_string(*left) + " bytes after its header, and should have " +
+                         std::to_string(bytes) + " for the shape " + to_string(header.shape) +
+                         ": it was cut off, save it again");
 }
 
 const char* spelling(DataType type) {
@@ -91,13 +92,14 @@ NpyHeader read_npy_header(std::istream& stream, const std::string& name) {
   constexpr std::string_view magic = "\x93NUMPY"sv;
   std::string start(magic.size() + 2, '\0');
   stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (!stream || !start.starts_with(magic)) reject(name, "is no .npy file: save the array by numpy.save");
+  if (!stream || !start.starts_with(magic)) reject_array(name, "is no .npy file: save the array by numpy.save");
   const int version = static_cast<unsigned char>(start[magic.size()]);
   if (version < 1 || version > 3)
-    reject(name,
-           "has version " + std::to_string(version) + " of the format, and 1 to 3 are known: save it by numpy.save");
+    reject_array(
+        name, "has version " + std::to_string(version) + " of the format, and 1 to 3 are known: save it by numpy.save");
   const std::size_t length = little_endian(read_bytes(stream, version == 1 ? 2 : 4, name));
-  if (length > longest_header) reject(name, "has a header of " + std::to_string(length) + " bytes: save it again");
+  if (length > longest_header)
+    reject_array(name, "has a header of " + std::to_string(length) + " bytes: save it again");
   const NpyHeader header = detail::parse_npy_dictionary(read_bytes(stream, length, name), name);
   check_length(stream, header, name);
   return header;
@@ -116,19 +118,19 @@ std::unique_ptr<std::istream> open_binary(const std::string& file) {
 void check_npy(const NpyHeader& header, DataType type, std::size_t rank, const std::string& name) {
   const bool boolean = header.type == DataType::boolean && type == DataType::uint8;
   if (header.type != type && !boolean) {
-    reject(name, std::string("holds ") + spelling(header.type) + ", not " + spelling(type) +
-                     ": read it as that type, or save it by array.astype");
+    reject_array(name, std::string("holds ") + spelling(header.type) + ", not " + spelling(type) +
+                           ": read it as that type, or save it by array.astype");
   }
   if (header.shape.size() == rank) return;
-  reject(name, "has the shape " + to_string(header.shape) + ": read it with " + std::to_string(header.shape.size()) +
-                   " dimensions, not " + std::to_string(rank));
+  reject_array(name, "has the shape " + to_string(header.shape) + ": read it with " +
+                         std::to_string(header.shape.size()) + " dimensions, not " + std::to_string(rank));
 }
 
 void read_npy_elements(std::istream& stream, const NpyHeader& header, const TensorRef& to, const std::string& name) {
   const auto read = [&](std::byte* into) {
     stream.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(to.bytes()));
     if (static_cast<std::size_t>(stream.gcount()) != to.bytes())
-      reject(name, "cannot be read to its end: save it again");
+      reject_array(name, "cannot be read to its end: save it again");
   };
   if (to.bytes() == 0) return;
   if (header.order == to.order || to.shape.size() < 2) return read(to.data);

@@ -25,21 +25,21 @@ using testing::AllOf;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-struct Outcome {
+struct Ending {
   std::optional<ErrorCode> code;  // none: no error
   std::string text;
 };
 
 /// Runs `body` with every rank's communicator, which lasts until all have ended, and gives how it ended, by rank.
-std::vector<Outcome> run(ThreadWorld& world, const std::function<void(const Communicator&)>& body) {
-  std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks()));
+std::vector<Ending> run(ThreadWorld& world, const std::function<void(const Communicator&)>& body) {
+  std::vector<Ending> outcomes(static_cast<std::size_t>(world.ranks()));
   std::vector<std::optional<Communicator>> communicators(outcomes.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < world.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       const Communicator& communicator =
           communicators[static_cast<std::size_t>(rank)].emplace(world.communicator(rank));
-      Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+      Ending& outcome = outcomes[static_cast<std::size_t>(rank)];
       try {
         body(communicator);
       } catch (const Error& error) {
@@ -51,8 +51,8 @@ std::vector<Outcome> run(ThreadWorld& world, const std::function<void(const Comm
   return outcomes;
 }
 
-void expect_success(const std::vector<Outcome>& outcomes) {
-  for (const Outcome& outcome : outcomes) EXPECT_FALSE(outcome.code) << outcome.text;
+void expect_good_ends(const std::vector<Ending>& outcomes) {
+  for (const Ending& outcome : outcomes) EXPECT_FALSE(outcome.code) << outcome.text;
 }
 
 /// The code of the error that `call` throws; none if it throws none.
@@ -84,7 +84,7 @@ class ThreadCommunicator : public testing::TestWithParam<std::vector<int>> {
 };
 
 TEST_P(ThreadCommunicator, CarriesOutEveryCollective) {
-  expect_success(run(world_, [](const Communicator& communicator) {
+  expect_good_ends(run(world_, [](const Communicator& communicator) {
     const int me = communicator.rank();
     for (const std::size_t count : {1, 10, 5000}) {
       barrier(communicator);
@@ -119,7 +119,7 @@ TEST_P(ThreadCommunicator, CarriesOutEveryCollective) {
 }
 
 TEST_P(ThreadCommunicator, RunsNonblockingCallsSideBySide) {
-  expect_success(run(world_, [](const Communicator& communicator) {
+  expect_good_ends(run(world_, [](const Communicator& communicator) {
     constexpr int calls = 5;
     std::vector<std::vector<double>> values(calls, std::vector<double>(700, communicator.rank()));
     std::vector<Request> requests;
@@ -133,7 +133,7 @@ TEST_P(ThreadCommunicator, RunsNonblockingCallsSideBySide) {
 }
 
 TEST_P(ThreadCommunicator, StaysWholeAfterAWrongArgument) {
-  expect_success(run(world_, [](const Communicator& communicator) {
+  expect_good_ends(run(world_, [](const Communicator& communicator) {
     std::vector<int> in(3);
     std::vector<int> out(4);
     EXPECT_EQ(code_of([&] { allreduce(communicator, in, out, ReduceOp::sum); }), ErrorCode::invalid_argument);
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Nodes, ThreadCommunicator,
 TEST(TwoThreads, AreNoticedOnOneCommunicator) {
   ThreadWorld world({.ranks = 2});
   std::atomic<bool> noticed{false};
-  expect_success(run(world, [&](const Communicator& communicator) {
+  expect_good_ends(run(world, [&](const Communicator& communicator) {
     Request request = ibarrier(communicator);
     barrier(communicator);
     if (communicator.rank() == 0) {
@@ -232,7 +232,7 @@ TEST(ThreadMismatch, IsReportedOnEveryRankWithTheCalls) {
     std::vector<float> values(communicator.rank() == 1 ? 5 : 6);
     allreduce(communicator, values, ReduceOp::sum);
   });
-  for (const Outcome& outcome : outcomes) {
+  for (const Ending& outcome : outcomes) {
     EXPECT_EQ(outcome.code, ErrorCode::mismatch);
     EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 5 float32 by sum"));
     EXPECT_THAT(outcome.text, HasSubstr("ranks 0, 2: allreduce of 6 float32 by sum"));
@@ -246,7 +246,7 @@ TEST(ThreadMismatch, NamesTheAlgorithmsWhereOnlyTheyDiffer) {
     allreduce(communicator, values, ReduceOp::sum, {.algorithm = communicator.rank() == 1 ? "ring" : "slot"});
     barrier(communicator);
   });
-  for (const Outcome& outcome : outcomes) {
+  for (const Ending& outcome : outcomes) {
     EXPECT_EQ(outcome.code, ErrorCode::mismatch);
     EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 6 float32 by sum (algorithm ring)"));
     EXPECT_THAT(outcome.text, HasSubstr("ranks 0, 2: allreduce of 6 float32 by sum (algorithm slot)"));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+
+namespace chorus {
+
+/// What a process remembers from one communicator to the next; any thread may ask.
+template <class T>
+class Remembered {
+ public:
+  [[nodiscard]] T get() {
+    const std::scoped_lock lock(mutex_);
+    return value_;
+  }
+  /// `change(value)`
+  template <class Change>
+  void update(Change change) {
+    const std::scoped_lock lock(mutex_);
+    change(value_);
+  }
+
+ private:
+  std::mutex mutex_;
+  T value_;
+};
+
+}  // namespace chorus
