@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/segment.hpp"
 
+#include "task/signals_blocked.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -12,7 +14,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -56,26 +57,10 @@ class Descriptor {
   int number_;
 };
 
-/// While it lives signals wait: the system gives up what takes long where one comes, as a profiler's do all the time.
-class SignalsWait {
- public:
-  SignalsWait() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  SignalsWait(const SignalsWait&) = delete;
-  SignalsWait& operator=(const SignalsWait&) = delete;
-  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 /// Takes the memory for a part of a file from the system; 0, or why it has none.
 int reserve(int descriptor, std::size_t offset, std::size_t bytes) noexcept {
   if (limit_of(RLIMIT_FSIZE, offset + bytes) < offset + bytes) return EFBIG;  // the system would send SIGXFSZ
-  const SignalsWait wait;
+  const SignalsBlocked blocked;  // the system gives up what takes long where one comes, as a profiler's do all the time
   return posix_fallocate(descriptor, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
