@@ -6,19 +6,22 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace chorus::test {
 namespace {
 
-/// One of two ranks; the other is lost after some messages, which have come at once.
+/// One of two ranks; the other is lost after some messages, which come at once and are all zeros.
 class LosesItsPeer final : public Transport {
  public:
   explicit LosesItsPeer(int messages) noexcept : Transport(0, 2), left_(messages) {}
 
   Exchange start(const Envelope& envelope) override {
     if (left_-- == 0) throw Error(ErrorCode::peer_lost, "");
+    std::ranges::fill(envelope.incoming, std::byte{0});
     return {*this, envelope, {}};
   }
   bool test(Exchange& /*exchange*/) override { return true; }
