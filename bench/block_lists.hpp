@@ -14,8 +14,8 @@ namespace chorus::bench {
 /// Blocks for which each rank's length is given, though here all are of one, as chorus and as MPI take them.
 struct BlockLists {
   std::vector<std::size_t> counts;
-  std::vector<int> mpi_counts,
-      mpi_displacements;  ///< of no meaning where a buffer has more elements than an int counts
+  /// Of no meaning where a buffer has more elements than an int counts.
+  std::vector<int> mpi_counts, mpi_displacements;
 };
 
 /// Of `count` elements each. Made once for a size and kept, so that it takes no time.

@@ -119,7 +119,7 @@ struct OneRound {
     SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
     if (awaited == Awaited::everybody) memory.wait_for_all(round);
-    if (awaited == Awaited::givers_before) memory.wait_for_before(round, memory.rank());
+    if (awaited == Awaited::givers_before) memory.wait_for_all_before(round);
     if (awaited == Awaited::giving_root) memory.wait_for(round, arguments.call.root);
     Steps::read(memory, round, arguments);
   }

@@ -22,11 +22,11 @@ class CHORUS_API Environment {
  public:
   explicit Environment(ThreadLevel threads = ThreadLevel::serialized);
   /// Finalises MPI if the constructor initialised it, or one before it that threw, but not in a child that the program
-  /// has forked; waits for all ranks then. Where an exception leaves its scope it
-  /// aborts the job instead, as the other ranks would wait for this one for ever, and says what the last
-  /// chorus::Error of this thread was. Where a call has thrown Error{peer_lost}, or Error{timeout} or {transport} and
-  /// the late rank does not come here within seconds, either, it leaves MPI as it is and says so, as MPI_Finalize may
-  /// wait for a lost rank for ever; a program that has called MPI_Init itself should end without MPI_Finalize then.
+  /// has forked; waits for all ranks then. Where an exception leaves its scope it aborts the job instead, as the other
+  /// ranks would wait for this one for ever, and says what the last chorus::Error of this thread was. Where a call has
+  /// thrown Error{peer_lost}, or Error{timeout} or {transport} and the late rank does not come here within seconds,
+  /// either, it leaves MPI as it is and says so, as MPI_Finalize may wait for a lost rank for ever; a program that has
+  /// called MPI_Init itself should end without MPI_Finalize then.
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;

@@ -45,8 +45,7 @@ class MpiTransport : public Transport {
   void say_farewell(ConstBytes message, std::span<const int> peers);
   /// This transport ends, and `peer` has such a message for this rank: until it has come no other gets the tags.
   void await_farewell(int peer);
-  /// Such a message from any of its ranks, if one has come: it fills at most `message`, the rest of which stays as it
-  /// is.
+  /// Such a message from any of its ranks, if one has come: it fills at most `message`, and leaves the rest.
   [[nodiscard]] bool notified(Bytes message);
   /// Lets MPI move what is under way on any of its communicators.
   void advance();

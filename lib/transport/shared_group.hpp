@@ -129,9 +129,10 @@ class SharedGroup {
     std::optional<Wait> wait_;
   };
   void wait_for(Round round, int peer) { Waits(*this).for_arrival(round, peer); }
-  void wait_for_before(Round round, int end) {
+  /// For the ranks before this one.
+  void wait_for_all_before(Round round) {
     Waits waits(*this);
-    for (int peer = 0; peer < end; ++peer) waits.for_arrival(round, peer);
+    for (int peer = 0; peer < members_.rank; ++peer) waits.for_arrival(round, peer);
   }
   void wait_for_all(Round round) {
     Waits waits(*this);

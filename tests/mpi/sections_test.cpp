@@ -326,6 +326,7 @@ TEST_P(Sections, WrongLayoutsAreRefusedBeforeAnythingIsSent) {
                  ErrorCode::invalid_argument, {"allgatherv", "argument blocks", "rank", why});
   };
   refused(Counts(index(ranks()) + 1, 2), {}, "one for each");
+  refused(Counts(index(ranks()), 3), {}, "leaves the buffer");
   refused(Counts(index(ranks()), 3), {}, "elements; make the buffer longer");
   if (ranks() > 1) refused(Counts(index(ranks()), 2), Counts(index(ranks()), 0), "overlap");
   expect_error(outcome_of([&] { allgatherv(comm(), Numbers(1), out, Counts(index(ranks()), 2)); }),

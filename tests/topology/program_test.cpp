@@ -163,6 +163,7 @@ TEST(ChorusInfoExplain, RefusesSizesThatAreNoWholeElements) {
             "chorus-info: SIZE: 8 bytes are less than one float32 for each of the 4 ranks\n");
   EXPECT_EQ(run_command(scattered + "2").exit_code, 0);
   EXPECT_EQ(run_command(program + "allreduce 0").exit_code, 0);
+  EXPECT_EQ(run_command(program + "barrier").exit_code, 0);
   const auto [exit_code, output] = run_command(program + "barrier 4 2>&1");
   EXPECT_EQ(exit_code, 2);
   EXPECT_EQ(output, "chorus-info: a barrier has no SIZE: leave it out\n");

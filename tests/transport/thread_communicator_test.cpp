@@ -2,6 +2,7 @@
 #include "transport/communicator_state.hpp"
 #include "transport/shared_group.hpp"
 #include "transport/threads.hpp"
+#include "worlds/outcome.hpp"
 
 #include <chorus/chorus.hpp>
 
@@ -9,11 +10,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,56 +24,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-struct Ending {
-  std::optional<ErrorCode> code;  // none: no error
-  std::string text;
-};
-
 /// Runs `body` with every rank's communicator, which lasts until all have ended, and gives how it ended, by rank.
-std::vector<Ending> run(ThreadWorld& world, const std::function<void(const Communicator&)>& body) {
-  std::vector<Ending> outcomes(static_cast<std::size_t>(world.ranks()));
+std::vector<Outcome> run(ThreadWorld& world, const std::function<void(const Communicator&)>& body) {
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(world.ranks()));
   std::vector<std::optional<Communicator>> communicators(outcomes.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < world.ranks(); ++rank) {
     threads.emplace_back([&, rank] {
       const Communicator& communicator =
           communicators[static_cast<std::size_t>(rank)].emplace(world.communicator(rank));
-      Ending& outcome = outcomes[static_cast<std::size_t>(rank)];
-      try {
-        body(communicator);
-      } catch (const Error& error) {
-        outcome = {error.code(), error.what()};
-      }
+      outcomes[static_cast<std::size_t>(rank)] = outcome_of([&] { body(communicator); });
     });
   }
   for (std::thread& thread : threads) thread.join();
   return outcomes;
-}
-
-void expect_good_ends(const std::vector<Ending>& outcomes) {
-  for (const Ending& outcome : outcomes) EXPECT_FALSE(outcome.code) << outcome.text;
-}
-
-/// The code of the error that `call` throws; none if it throws none.
-template <class Call>
-std::optional<ErrorCode> code_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return std::nullopt;
-}
-
-/// What the error says that `call` throws.
-template <class Call>
-std::string text_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
 }
 
 class ThreadCommunicator : public testing::TestWithParam<std::vector<int>> {
@@ -84,7 +47,7 @@ class ThreadCommunicator : public testing::TestWithParam<std::vector<int>> {
 };
 
 TEST_P(ThreadCommunicator, CarriesOutEveryCollective) {
-  expect_good_ends(run(world_, [](const Communicator& communicator) {
+  expect_success(run(world_, [](const Communicator& communicator) {
     const int me = communicator.rank();
     for (const std::size_t count : {1, 10, 5000}) {
       barrier(communicator);
@@ -119,7 +82,7 @@ TEST_P(ThreadCommunicator, CarriesOutEveryCollective) {
 }
 
 TEST_P(ThreadCommunicator, RunsNonblockingCallsSideBySide) {
-  expect_good_ends(run(world_, [](const Communicator& communicator) {
+  expect_success(run(world_, [](const Communicator& communicator) {
     constexpr int calls = 5;
     std::vector<std::vector<double>> values(calls, std::vector<double>(700, communicator.rank()));
     std::vector<Request> requests;
@@ -133,11 +96,11 @@ TEST_P(ThreadCommunicator, RunsNonblockingCallsSideBySide) {
 }
 
 TEST_P(ThreadCommunicator, StaysWholeAfterAWrongArgument) {
-  expect_good_ends(run(world_, [](const Communicator& communicator) {
+  expect_success(run(world_, [](const Communicator& communicator) {
     std::vector<int> in(3);
     std::vector<int> out(4);
-    EXPECT_EQ(code_of([&] { allreduce(communicator, in, out, ReduceOp::sum); }), ErrorCode::invalid_argument);
-    EXPECT_EQ(code_of([&] { bcast(communicator, in, 4); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(outcome_of([&] { allreduce(communicator, in, out, ReduceOp::sum); }).code, ErrorCode::invalid_argument);
+    EXPECT_EQ(outcome_of([&] { bcast(communicator, in, 4); }).code, ErrorCode::invalid_argument);
     EXPECT_EQ(allreduce(communicator, 2, ReduceOp::sum), 8);
   }));
 }
@@ -146,8 +109,8 @@ TEST_P(ThreadCommunicator, GivesUpWhereARankDoesNotCome) {
   const auto outcomes = run(world_, [](const Communicator& communicator) {
     barrier(communicator);
     if (communicator.rank() == 3) return;
-    EXPECT_TRUE(code_of([&] { barrier(communicator, {.timeout = 200ms}); }));
-    EXPECT_EQ(code_of([&] { barrier(communicator); }), ErrorCode::broken);
+    EXPECT_TRUE(outcome_of([&] { barrier(communicator, {.timeout = 200ms}); }).code);
+    EXPECT_EQ(outcome_of([&] { barrier(communicator); }).code, ErrorCode::broken);
     barrier(communicator);
   });
   for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(outcomes[rank].code, ErrorCode::broken);
@@ -175,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Nodes, ThreadCommunicator,
 TEST(TwoThreads, AreNoticedOnOneCommunicator) {
   ThreadWorld world({.ranks = 2});
   std::atomic<bool> noticed{false};
-  expect_good_ends(run(world, [&](const Communicator& communicator) {
+  expect_success(run(world, [&](const Communicator& communicator) {
     Request request = ibarrier(communicator);
     barrier(communicator);
     if (communicator.rank() == 0) {
@@ -183,12 +146,12 @@ TEST(TwoThreads, AreNoticedOnOneCommunicator) {
       const SharedGroup& memory = *communicator.state().transport().node_memory();
       while (memory.recorded(0)->number < 3) std::this_thread::yield();  // until it is inside
       std::vector<int> values(1000);
-      EXPECT_THAT(text_of([&] { allreduce(communicator, values, ReduceOp::sum); }),
+      EXPECT_THAT(outcome_of([&] { allreduce(communicator, values, ReduceOp::sum); }).text,
                   AllOf(HasSubstr("allreduce on rank 0: another thread is inside this communicator"),
                         HasSubstr("a communicator of its own")));
-      EXPECT_EQ(code_of([&] { static_cast<void>(ibarrier(communicator)); }), ErrorCode::invalid_argument);
-      EXPECT_EQ(code_of([&] { request.wait(); }), ErrorCode::invalid_argument);
-      EXPECT_EQ(code_of([&] { static_cast<void>(request.test()); }), ErrorCode::invalid_argument);
+      EXPECT_EQ(outcome_of([&] { static_cast<void>(ibarrier(communicator)); }).code, ErrorCode::invalid_argument);
+      EXPECT_EQ(outcome_of([&] { request.wait(); }).code, ErrorCode::invalid_argument);
+      EXPECT_EQ(outcome_of([&] { static_cast<void>(request.test()); }).code, ErrorCode::invalid_argument);
       noticed = true;
       first.join();
     } else {
@@ -232,7 +195,7 @@ TEST(ThreadMismatch, IsReportedOnEveryRankWithTheCalls) {
     std::vector<float> values(communicator.rank() == 1 ? 5 : 6);
     allreduce(communicator, values, ReduceOp::sum);
   });
-  for (const Ending& outcome : outcomes) {
+  for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.code, ErrorCode::mismatch);
     EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 5 float32 by sum"));
     EXPECT_THAT(outcome.text, HasSubstr("ranks 0, 2: allreduce of 6 float32 by sum"));
@@ -246,7 +209,7 @@ TEST(ThreadMismatch, NamesTheAlgorithmsWhereOnlyTheyDiffer) {
     allreduce(communicator, values, ReduceOp::sum, {.algorithm = communicator.rank() == 1 ? "ring" : "slot"});
     barrier(communicator);
   });
-  for (const Ending& outcome : outcomes) {
+  for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.code, ErrorCode::mismatch);
     EXPECT_THAT(outcome.text, HasSubstr("rank 1: allreduce of 6 float32 by sum (algorithm ring)"));
     EXPECT_THAT(outcome.text, HasSubstr("ranks 0, 2: allreduce of 6 float32 by sum (algorithm slot)"));

@@ -35,10 +35,6 @@ std::vector<Outcome> run(const std::vector<Communicator>& communicators,
   return outcomes;
 }
 
-void expect_success(const std::vector<Outcome>& outcomes) {
-  for (const Outcome& outcome : outcomes) EXPECT_FALSE(outcome.code) << outcome.text;
-}
-
 void reduce_and_check(const Communicator& comm) {
   for (const std::size_t count : {1, 100, 5000}) {
     std::vector<double> values(count, comm.rank() + 1.0);

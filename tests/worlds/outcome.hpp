@@ -35,6 +35,11 @@ template <class Function>
   return outcome;
 }
 
+/// Fails the test where any of them is an Error.
+inline void expect_success(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) EXPECT_FALSE(outcome.code) << outcome.text;
+}
+
 /// Fails the test unless `outcome` is an Error with `code` whose text has all of `words`.
 inline void expect_error(const Outcome& outcome, ErrorCode code, const std::vector<std::string>& words) {
   if (!outcome.code) {
