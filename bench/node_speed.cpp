@@ -102,12 +102,12 @@ NodeMeter::Area NodeMeter::area_of(int rank) const {
 }
 
 NodeMeter::Neighbour NodeMeter::readable_neighbour() const {
-  const Neighbour mine = {.pid = getpid(), .probe = reading_probe(), .in = in_.data()};
+  const Neighbour mine = {.pid = getpid(), .probe = memory_probe(), .in = in_.data()};
   Neighbour next;
   constexpr int bytes = sizeof(Neighbour);
   MPI_Sendrecv(&mine, bytes, MPI_BYTE, (rank_ + ranks_ - 1) % ranks_, 0, &next, bytes, MPI_BYTE, (rank_ + 1) % ranks_,
                0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  int readable = can_read(next.pid, next.probe) ? 1 : 0;
+  int readable = can_reach(next.pid, next.probe) ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &readable, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return readable == 1 ? next : Neighbour();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "transport/process_reading.hpp"
+#include "transport/process_copy.hpp"
 
 #include <mpi.h>
 
@@ -53,7 +53,7 @@ class NodeMeter {
   /// The private memory of the rank after this one, for the system to read.
   struct Neighbour {
     std::int32_t pid = 0;
-    ReadingProbe probe;
+    MemoryProbe probe;
     const std::byte* in = nullptr;
   };
   /// That neighbour; one of PID 0 where some rank cannot read the memory of its own.

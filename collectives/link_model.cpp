@@ -81,17 +81,25 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const double handled = traffic.read.bytes + traffic.shared.bytes + traffic.alone;
   const bool long_blocks = traffic.read.messages > 0 && handled >= static_cast<double>(machine::long_block);
   const double alone = long_blocks ? long_read_megabytes_per_second : read.megabytes_per_second;
-  const Link reading = {read.latency_us, alone / (traffic.one_reads ? 1 : readers_of_a_core)};
+  const double readers = traffic.one_reads ? 1 : readers_of_a_core;
+  const Link reading = {read.latency_us * readers, alone / readers};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
-  const double inside = time(traffic.shared, shared) + traffic.alone / shared_alone_megabytes_per_second +
-                        shared_peer_us * arrivals + time(traffic.read, reading) +
-                        traffic.far / far_megabytes_per_second +
-                        time(traffic.inside, node.of(length_of(traffic.inside))) -
-                        hidden_inside_us(traffic.inside, traffic.inside_together);
+  const double inside =
+      time({.messages = traffic.shared.messages, .bytes = 0, .reduced = traffic.shared.reduced}, shared) +
+      moving_us(traffic) + shared_peer_us * arrivals + time(traffic.read, reading) +
+      traffic.far / far_megabytes_per_second + time(traffic.inside, node.of(length_of(traffic.inside))) -
+      hidden_inside_us(traffic.inside, traffic.inside_together);
   const double by_messages =
       time_of_messages(traffic.messages) + time_of_messages(traffic.waited) - hidden_us(traffic, problem);
   return time(traffic.device, device) + time(traffic.windows, windows) + inside + by_messages -
          traffic.overlap * std::min(inside, by_messages) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
+}
+
+double LinkModel::moving_us(const Traffic& traffic) const noexcept {
+  const double by_all = traffic.shared.bytes / shared.megabytes_per_second;
+  const double by_one = traffic.alone / shared_alone_megabytes_per_second;
+  // Calls follow one another: on cores of their own those who give write the next data while the last is being read.
+  return shares_cores() ? by_all + by_one : std::max(by_all, by_one);
 }
 
 Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {

@@ -74,6 +74,8 @@ struct LinkModel {
   /// `crowded`: more ranks than cores, so that who is waited for may first have to get one.
   [[nodiscard]] static LinkModel of(const Pace& pace, bool crowded = false, const NetworkPace& between = {},
                                     const DevicePace& devices = {}) noexcept;
+  /// More ranks than cores: what one of them does takes the others' time.
+  [[nodiscard]] bool shares_cores() const noexcept { return readers_of_a_core > 1; }
   /// Messages between nodes as they were measured.
   void take(const NetworkPace& between) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
@@ -86,6 +88,8 @@ struct LinkModel {
   [[nodiscard]] Link message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept;
   /// The same, between nodes, each of which has so many of them.
   [[nodiscard]] Link network_link(int senders, double bytes) const noexcept;
+  /// What ranks write and read in shared memory, some of them all at a time and one alone.
+  [[nodiscard]] double moving_us(const Traffic& traffic) const noexcept;
   /// What messages inside a node do not take that are under way beside others, and what messages between nodes do not.
   [[nodiscard]] double hidden_inside_us(const LevelTraffic& messages, const LevelTraffic& together) const noexcept;
   [[nodiscard]] double hidden_us(const Traffic& traffic, const Problem& problem) const noexcept;

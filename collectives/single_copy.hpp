@@ -14,19 +14,42 @@
 
 namespace chorus {
 
+/// How many ranks copy from or to one side by side: of long blocks about three.
+[[nodiscard]] inline double copiers_at_once(const LinkModel& links, std::size_t bytes) {
+  constexpr double of_long_blocks = 3;
+  return bytes >= machine::long_block ? std::max(links.readers_at_once, of_long_blocks) : links.readers_at_once;
+}
+/// True where a root and the others copy parts of the same blocks at the same time. Not where ranks share cores: what
+/// the root does others do not, then.
+[[nodiscard]] inline bool both_ends_copy(const LinkModel& links, int ranks) {
+  return !links.shares_cores() && ranks > 1;
+}
+/// The part of each block that the others copy then, so that all take as long; the root has to `keep` so many blocks
+/// besides.
+[[nodiscard]] inline double share_of_others(const LinkModel& links, int ranks, std::size_t bytes, int keep) {
+  const double others = ranks - 1;
+  const double at_once = std::min(others, copiers_at_once(links, bytes));
+  return std::min(1.0, at_once / (at_once + 1) * (1 + keep / others));
+}
+
+/// What a rank shows to the others.
+struct Shown {
+  const std::byte* data = nullptr;  ///< where it lies: they may read it, or write it where it is to be written
+  std::size_t part = 0;  ///< of the root, where both ends copy: the first bytes of a block, which others copy
+};
+
 /// What one rank does in a collective inside a node whose ranks show each other where their data lies, and copy from
 /// there straight to where it belongs. A collective's own `Steps` derive from this, say what differs, and have
-///   copy(data_of)   copies from the others; data_of(peer) is what `peer` has shown; false where it could not
+///   copy(shown)   copies from the others or to them; shown(peer) is what `peer` shows; false where it could not
 class SingleCopySteps {
  public:
   SingleCopySteps(Transport& transport, const Arguments& arguments)
       : memory_(*transport.shared()), arguments_(arguments) {}
 
-  /// What others may read.
-  [[nodiscard]] const std::byte* shown() const { return arguments_.in; }
+  [[nodiscard]] Shown shown() const { return {arguments_.in}; }
   /// Copies what stays with this rank, meanwhile.
   void keep() const {}
-  /// True where this rank copies anything from others, and so waits for what they show.
+  /// True where this rank copies anything from others or to them, and so waits for what they show.
   [[nodiscard]] bool copies() const { return true; }
   /// The arguments for another algorithm, after all this.
   [[nodiscard]] Arguments again() const { return arguments_; }
@@ -38,20 +61,27 @@ class SingleCopySteps {
   [[nodiscard]] std::size_t bytes() const { return arguments_.call.bytes(); }
   /// Of the block for or from `rank`, among those of all.
   [[nodiscard]] std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * bytes(); }
-  /// Copies one block.
-  [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there) const {
-    return memory_.read(peer, out, there, bytes());
+  [[nodiscard]] bool both_ends_copy() const {
+    return chorus::both_ends_copy(or_built_in(arguments_.links), memory_.size());
   }
-  /// The same from each other rank, whose block lies at `there(peer)`, to its place in the result. Begins with the next
-  /// rank, so that not all read from one.
+  /// Shown::part where the root has to `keep` so many blocks: whole pages, or all.
+  [[nodiscard]] std::size_t part_of_others(int keep) const {
+    const double share = share_of_others(or_built_in(arguments_.links), memory_.size(), bytes(), keep);
+    return share < 1 ? static_cast<std::size_t>(share * static_cast<double>(bytes())) / machine::page * machine::page
+                     : bytes();
+  }
+  /// `copy(peer)` with each other rank; false where one was. Begins with the next one, so that not all copy from one.
+  template <class Copy>
+  [[nodiscard]] bool with_others(Copy copy) const {
+    bool all = true;
+    for (int step = 1; step < memory_.size(); ++step) all &= copy((me() + step) % memory_.size());
+    return all;
+  }
+  /// Copies each other rank's block, which lies at `there(peer)`, to its place in the result.
   template <class There>
   [[nodiscard]] bool read_from_others(There there) const {
-    bool all = true;
-    for (int step = 1; step < memory_.size(); ++step) {
-      const int peer = (me() + step) % memory_.size();
-      all &= read(peer, arguments_.out + offset(peer), there(peer));
-    }
-    return all;
+    return with_others(
+        [&](int peer) { return memory_.read(peer, arguments_.out + offset(peer), there(peer), bytes()); });
   }
 
   SharedGroup& memory_;
@@ -59,7 +89,7 @@ class SingleCopySteps {
 };
 
 /// The collective of such `Steps`. A second round tells that the data may change again. Where the system refused to
-/// copy on any rank, all do it again by `other`: some memory cannot be read by other processes.
+/// copy on any rank, all do it again by `other`: some memory cannot be reached by other processes.
 template <class Steps, const Algorithm& other>
 struct SingleCopy {
   static bool applies(const Problem& problem) { return problem.single_copy && other.applies(problem); }
@@ -68,13 +98,13 @@ struct SingleCopy {
     SharedGroup& memory = *transport.shared();
     Steps steps(transport, arguments);
     const Round showing = co_await memory.open(line_slots);
-    const std::byte* const data = steps.shown();
-    std::memcpy(memory.payload(showing), &data, sizeof data);
+    const Shown own = steps.shown();
+    std::memcpy(memory.payload(showing), &own, sizeof own);
     memory.arrive(showing);
     steps.keep();
     if (steps.copies()) co_await memory.arrivals(showing);
     const bool copied = steps.copy([&](int peer) {
-      const std::byte* theirs = nullptr;
+      Shown theirs;
       std::memcpy(&theirs, memory.payload(showing, peer), sizeof theirs);
       return theirs;
     });
@@ -113,17 +143,23 @@ inline void take_turns(Traffic& traffic, double turns) {
   traffic.read.messages *= turns;
   traffic.read.bytes *= turns;
 }
-/// Where all ranks read from one: of long blocks about three read at a time.
+/// Where all ranks copy from or to one.
 [[nodiscard]] inline double turns_at_one(const Problem& problem) {
-  constexpr double of_long_blocks = 3;
-  const double readers = links_of(problem).readers_at_once;
-  const bool are_long = problem.call.bytes() >= machine::long_block;
-  return 1 + std::max(0, problem.ranks - 2) / (are_long ? std::max(readers, of_long_blocks) : readers);
+  const std::size_t bytes = problem.call.bytes();
+  return 1 + std::max(0, problem.ranks - 2) / copiers_at_once(links_of(problem), bytes);
 }
 /// Where each rank reads from all in turn, and meets others there that are earlier or later.
 [[nodiscard]] inline double turns_at_all(const Problem& problem) {
   constexpr double for_doubled_ranks = 0.3;
   return std::max(1.0, (1 + for_doubled_ranks * (std::log2(problem.ranks) - 1)) / links_of(problem).readers_at_once);
+}
+/// What the busiest rank does where both ends copy: the others in turn, each its share of one block. The root keeps its
+/// own meanwhile.
+[[nodiscard]] inline Traffic traffic_of_both_ends(const Problem& problem, int keep) {
+  Traffic traffic = single_copy_traffic(problem, 1, 0);
+  take_turns(traffic, turns_at_one(problem));
+  traffic.read.bytes *= share_of_others(links_of(problem), problem.ranks, problem.call.bytes(), keep);
+  return traffic;
 }
 
 /// The row of `Steps`, with `other` as above.

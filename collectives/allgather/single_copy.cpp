@@ -25,11 +25,11 @@ class Steps : public SingleCopySteps {
  public:
   using SingleCopySteps::SingleCopySteps;
 
-  [[nodiscard]] const std::byte* shown() const { return in_place() ? own() : arguments_.in; }
-  void keep() const { copy_unless_same(own(), shown(), bytes()); }
-  template <class DataOf>
-  [[nodiscard]] bool copy(DataOf data_of) const {
-    return read_from_others(data_of);
+  [[nodiscard]] Shown shown() const { return {in_place() ? own() : arguments_.in}; }
+  void keep() const { copy_unless_same(own(), shown().data, bytes()); }
+  template <class ShownBy>
+  [[nodiscard]] bool copy(ShownBy shown_by) const {
+    return read_from_others([&](int peer) { return shown_by(peer).data; });
   }
 
  private:

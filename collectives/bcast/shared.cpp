@@ -23,10 +23,11 @@ std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, mac
 
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
-  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
-  return {.shared = {.messages = rounds, .bytes = segment + bytes, .reduced = 0},
+  return {.shared = {.messages = rounds, .bytes = bytes, .reduced = 0},
+          .alone = bytes,  // the root's
           .messages = {},
+          .arrivals = problem.largest_node + rounds - 1,  // after the first round of the root alone
           .far = far_from_one(problem, bytes)};
 }
 

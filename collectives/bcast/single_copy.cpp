@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single-copy bcast: the root shows where its data lies, and every rank copies it from the root's memory.
+// Single-copy bcast: the root shows where its data lies, and the others where it is to go; they read the first part
+// from the root's memory, while the root writes the rest into theirs.
 //
 // Each byte is copied once, by the system, which has to look up every page: for long data. All read from one process,
-// whose table of pages they share: for few ranks.
+// whose table of pages they share: for few ranks. Where ranks share cores the others read all of it.
 
 #include "single_copy.hpp"
 
@@ -14,10 +15,16 @@ extern const Algorithm algorithm;
 namespace chorus::bcast_single_copy {
 namespace {
 
+// Where ranks share cores, those who read the same pages of one process take so many times as long as those who read
+// from several.
+constexpr double of_the_same_pages = 1.5;
+
 Traffic traffic(const Problem& problem) {
   Traffic traffic = single_copy_traffic(problem, 1, 0);
-  take_turns(traffic, turns_at_one(problem));
-  traffic.far = far_from_one(problem, traffic.read.bytes);
+  take_turns(traffic, turns_at_one(problem) * (links_of(problem).shares_cores() ? of_the_same_pages : 1));
+  const double far = far_from_one(problem, traffic.read.bytes);
+  if (both_ends_copy(links_of(problem), problem.ranks)) traffic = traffic_of_both_ends(problem, 0);
+  traffic.far = far;
   return traffic;
 }
 
@@ -25,10 +32,14 @@ class Steps : public SingleCopySteps {
  public:
   using SingleCopySteps::SingleCopySteps;
 
-  [[nodiscard]] const std::byte* shown() const { return arguments_.out; }
-  template <class DataOf>
-  [[nodiscard]] bool copy(DataOf data_of) const {
-    return me() == root() || read(root(), arguments_.out, data_of(root()));
+  [[nodiscard]] Shown shown() const { return {arguments_.out, both_ends_copy() ? part_of_others(0) : bytes()}; }
+  template <class ShownBy>
+  [[nodiscard]] bool copy(ShownBy shown_by) const {
+    const Shown of_root = shown_by(root());
+    if (me() != root()) return memory_.read(root(), arguments_.out, of_root.data, of_root.part);
+    const ConstBytes rest(arguments_.out + of_root.part, bytes() - of_root.part);
+    return rest.empty() ||
+           with_others([&](int peer) { return memory_.write(peer, shown_by(peer).data + of_root.part, rest); });
   }
 };
 
@@ -36,6 +47,7 @@ class Steps : public SingleCopySteps {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = single_copy<Steps, bcast_shared::algorithm>(
-    "every rank copies the data from the memory of the root: long data of few ranks in a node", traffic);
+    "the others read the data from the memory of the root, which writes part of it: long data of few ranks in a node",
+    traffic);
 
 }  // namespace chorus::bcast_single_copy

@@ -10,7 +10,8 @@ namespace chorus::gather_one_shot {
 
 inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
-  return {.shared = {.messages = 1, .bytes = bytes}, .alone = bytes * (problem.ranks - 1), .messages = {}};
+  const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
+  return {.shared = {.messages = 1, .bytes = bytes}, .alone = bytes * (problem.ranks - 1) + kept, .messages = {}};
 }
 
 template <class Place>

@@ -23,10 +23,9 @@ std::size_t segment_of(std::size_t slot_bytes) { return std::min(slot_bytes, mac
 Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double others = problem.ranks - 1;
-  const double segment = std::min(bytes, static_cast<double>(segment_of(problem.slot_bytes)));
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
   const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
-  return {.shared = {.messages = rounds, .bytes = segment}, .alone = bytes * others + kept, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = bytes}, .alone = bytes * others + kept, .messages = {}};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

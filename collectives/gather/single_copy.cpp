@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single-copy gather: every rank shows where its block lies, and the root copies all from the memory of the others.
+// Single-copy gather: the root shows where the blocks are to go, and the others where theirs lie; they write the first
+// part there, while the root reads the rest.
 //
-// Each byte is copied once, by the system, which has to look up every page: for long blocks. The root does all the
-// work: for few ranks.
+// Each byte is copied once, by the system, which has to look up every page: for long blocks. Few can write into one
+// process's memory at a time: for few ranks. Where ranks share cores the root reads all.
 
 #include "single_copy.hpp"
 
@@ -15,8 +16,9 @@ namespace chorus::gather_single_copy {
 namespace {
 
 Traffic traffic(const Problem& problem) {
-  Traffic traffic = single_copy_traffic(problem, problem.ranks - 1, 1);
-  traffic.one_reads = true;
+  const bool both_ends = both_ends_copy(links_of(problem), problem.ranks);
+  Traffic traffic = both_ends ? traffic_of_both_ends(problem, 1) : single_copy_traffic(problem, problem.ranks - 1, 1);
+  traffic.one_reads = !both_ends;
   traffic.arrivals = problem.ranks + 1;  // at the root, and of the root
   return traffic;
 }
@@ -28,10 +30,23 @@ class Steps : public SingleCopySteps {
   void keep() const {
     if (me() == root() && !in_place()) copy_unless_same(arguments_.out + offset(me()), arguments_.in, bytes());
   }
-  [[nodiscard]] bool copies() const { return me() == root(); }
-  template <class DataOf>
-  [[nodiscard]] bool copy(DataOf data_of) const {
-    return !copies() || read_from_others(data_of);
+  [[nodiscard]] Shown shown() const {
+    if (me() != root()) return {arguments_.in};
+    return {arguments_.out, both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : 0};
+  }
+  [[nodiscard]] bool copies() const { return me() == root() || both_ends_copy(); }
+  template <class ShownBy>
+  [[nodiscard]] bool copy(ShownBy shown_by) const {
+    if (!copies()) return true;
+    const Shown of_root = shown_by(root());
+    if (me() != root()) {
+      return memory_.write(root(), of_root.data + offset(me()), {arguments_.in, of_root.part});
+    }
+    const std::size_t rest = bytes() - of_root.part;
+    return rest == 0 || with_others([&](int peer) {
+             return memory_.read(peer, arguments_.out + offset(peer) + of_root.part, shown_by(peer).data + of_root.part,
+                                 rest);
+           });
   }
 };
 
@@ -39,6 +54,8 @@ class Steps : public SingleCopySteps {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = single_copy<Steps, gather_shared::algorithm>(
-    "the root copies all blocks from the memory of the others: long blocks of few ranks in a node", traffic);
+    "the root reads the blocks from the memory of the others, which write part of them: long blocks of few ranks in a "
+    "node",
+    traffic);
 
 }  // namespace chorus::gather_single_copy

@@ -29,8 +29,7 @@ Traffic traffic(const Problem& problem) {
   const double others = problem.ranks - 1;
   const double segment = static_cast<double>(segment_of(problem.call, problem.slot_bytes));
   const double rounds = std::max(1.0, std::ceil(bytes / segment));
-  // While the root reads a segment the others write the next one.
-  return {.shared = {.messages = rounds, .bytes = std::min(bytes, segment), .reduced = bytes},
+  return {.shared = {.messages = rounds, .bytes = bytes, .reduced = bytes},
           .alone = bytes * others,
           .messages = {},
           .far = far_by_one(problem, bytes * others)};

@@ -10,8 +10,9 @@ namespace chorus::scatter_one_shot {
 
 inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
+  const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
   return {.shared = {.messages = 1, .bytes = bytes},
-          .alone = bytes * (problem.ranks - 1),
+          .alone = bytes * (problem.ranks - 1) + kept,
           .messages = {},
           .arrivals = 1};  // the root's
 }

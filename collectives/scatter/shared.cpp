@@ -29,8 +29,8 @@ Traffic traffic(const Problem& problem) {
   const double rounds = std::max(1.0, std::ceil(bytes / part));
   const double others = problem.ranks - 1;
   const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
-  return {.shared = {.messages = rounds, .bytes = kept + std::min(bytes, part)},
-          .alone = bytes * others,
+  return {.shared = {.messages = rounds, .bytes = bytes},
+          .alone = bytes * others + kept,
           .messages = {},
           .arrivals = rounds};  // the root's
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single-copy scatter: the root shows where its blocks lie, and every rank copies its own from the root's memory.
+// Single-copy scatter: the root shows where its blocks lie, and the others where they are to go; each of them reads the
+// first part of its own from the root's memory, while the root writes the rest of all.
 //
 // Each byte is copied once, by the system, which has to look up every page: for long blocks. All read from one process,
-// whose table of pages they share.
+// whose table of pages they share. Where ranks share cores the others read all of it.
 
 #include "single_copy.hpp"
 
@@ -15,6 +16,7 @@ namespace chorus::scatter_single_copy {
 namespace {
 
 Traffic traffic(const Problem& problem) {
+  if (both_ends_copy(links_of(problem), problem.ranks)) return traffic_of_both_ends(problem, 1);
   Traffic traffic = single_copy_traffic(problem, 1, 0);
   take_turns(traffic, turns_at_one(problem));
   return traffic;
@@ -27,9 +29,19 @@ class Steps : public SingleCopySteps {
   void keep() const {
     if (me() == root() && !in_place()) copy_unless_same(arguments_.out, arguments_.in + offset(me()), bytes());
   }
-  template <class DataOf>
-  [[nodiscard]] bool copy(DataOf data_of) const {
-    return me() == root() || read(root(), arguments_.out, data_of(root()) + offset(me()));
+  [[nodiscard]] Shown shown() const {
+    if (me() != root()) return {arguments_.out};
+    return {arguments_.in, both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : bytes()};
+  }
+  template <class ShownBy>
+  [[nodiscard]] bool copy(ShownBy shown_by) const {
+    const Shown of_root = shown_by(root());
+    if (me() != root()) return memory_.read(root(), arguments_.out, of_root.data + offset(me()), of_root.part);
+    const std::size_t rest = bytes() - of_root.part;
+    return rest == 0 || with_others([&](int peer) {
+             return memory_.write(peer, shown_by(peer).data + of_root.part,
+                                  {arguments_.in + offset(peer) + of_root.part, rest});
+           });
   }
 };
 
@@ -37,6 +49,6 @@ class Steps : public SingleCopySteps {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = single_copy<Steps, scatter_shared::algorithm>(
-    "every rank copies its block from the memory of the root: long blocks in a node", traffic);
+    "every rank reads its block from the memory of the root, which writes part of it: long blocks in a node", traffic);
 
 }  // namespace chorus::scatter_single_copy

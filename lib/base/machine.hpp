@@ -38,6 +38,9 @@ inline constexpr std::size_t pace_lasts = std::size_t{256} << 20U;
 /// It is measured again by no more than so much.
 inline constexpr std::size_t pace_renewed_by = std::size_t{64} << 10U;
 
+/// Where both ends copy parts of a block, each part is of whole pages, which the system looks up one by one.
+inline constexpr std::size_t page = 4096;
+
 /// Below it nothing is gained by registered memory: such data goes with the arrival, or is in a cell.
 inline constexpr std::size_t registered_from = std::size_t{16} << 10U;
 

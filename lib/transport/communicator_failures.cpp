@@ -121,6 +121,7 @@ void CommunicatorState::close(const std::string& reason) {
     end_calls();
     failure_.emplace(ErrorCode::not_initialized, reason);
     standing_.store(Standing::broken, std::memory_order_release);
+    close_memory();
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
   transport_->set_devices({});
@@ -330,6 +331,10 @@ void CommunicatorState::tell(const Error& error) {
   peers_->tell({transport_->rank(), error.code(), error.message()});
 }
 
+void CommunicatorState::close_memory() noexcept {
+  if (SharedGroup* memory = transport_->node_memory()) memory->close();
+}
+
 void CommunicatorState::give_up(const Error& error) {
   tell(error);
   break_with(error);
@@ -351,12 +356,14 @@ void CommunicatorState::revoke(const std::string& why) {
     tell({ErrorCode::revoked, why});
   }
   abandon_devices();
+  close_memory();
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
 }
 
 void CommunicatorState::break_with(const Error& error) {
   peers_->retire(error.code());
   abandon_devices();
+  close_memory();
   failure_ = error;
   standing_.store(Standing::broken, std::memory_order_release);
   throw error;

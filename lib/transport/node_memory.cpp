@@ -54,7 +54,7 @@ PeerRecord this_rank() {
   PeerRecord record;
   record.kernel = this_kernel();
   record.process = this_process();
-  record.probe = reading_probe();
+  record.probe = memory_probe();
   record.binding = current_binding(this_machine());
   record.launched_here = detail::Launch::beside_this_process();
   record.world_rank = Environment::world_rank();
@@ -156,7 +156,7 @@ void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me,
     memory.regions[index] = mapping->base() + peer.region;
     memory.windows[index] = {peer.segment.base, mapping->base(), mapping->bytes()};
     agreement.reached(me, rank);
-    reads_all = reads_all && can_read(peer.process.pid, peer.probe);
+    reads_all = reads_all && can_reach(peer.process.pid, peer.probe);
   }
   if (reads_all) agreement.reads_all(me);
 }

@@ -6,7 +6,7 @@
 #include "transport/network_pace.hpp"
 #include "transport/pace.hpp"
 #include "transport/process.hpp"
-#include "transport/process_reading.hpp"
+#include "transport/process_copy.hpp"
 #include "transport/segment.hpp"
 #include "transport/shared_region.hpp"
 #include "transport/transport.hpp"
@@ -23,7 +23,7 @@ namespace chorus {
 struct PeerRecord {
   std::uint64_t kernel = 0;  ///< see this_kernel
   ProcessId process;
-  ReadingProbe probe;
+  MemoryProbe probe;
   Binding binding;
   std::int32_t launched_here = 0;  ///< ranks on this node by the launcher's word; 0: it says nothing
   std::int32_t world_rank = 0;     ///< in MPI_COMM_WORLD

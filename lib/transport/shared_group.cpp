@@ -3,7 +3,7 @@
 
 #include "base/machine.hpp"
 #include "transport/failure_text.hpp"
-#include "transport/process_reading.hpp"
+#include "transport/process_copy.hpp"
 
 #include <chorus/memory.hpp>
 
@@ -12,11 +12,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace chorus {
 namespace {
 
 constexpr int slow_puts_to_doubt = 3;  // one may have been interrupted
+constexpr std::chrono::seconds longest_write(1);
+constexpr std::chrono::microseconds moment(50);
 
 /// How far the round in `word` lies past `round`, modulo 2^24; ranks are never nearly as far apart.
 std::int32_t rounds_past(std::uint64_t word, Round round) noexcept {
@@ -64,6 +67,32 @@ bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::si
     return true;
   }
   return read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
+}
+
+bool SharedGroup::write(int peer, const std::byte* there, ConstBytes data) const noexcept {
+  auto* const place = const_cast<std::byte*>(there);
+  std::atomic<std::uint32_t>& writes_to = page(rank()).writes_to;
+  // Both sides say what they do before they look at the other's: one of them sees the other.
+  writes_to.store(static_cast<std::uint32_t>(peer) + 1, std::memory_order_seq_cst);
+  bool written = false;
+  if (!page(peer).closed.load(std::memory_order_seq_cst)) {
+    written = members_.direct || write_process(members_.processes[static_cast<std::size_t>(peer)], place, data);
+    if (members_.direct) kernels::copy(place, data.data(), data.size(), kernels::Store::cached);
+  }
+  writes_to.store(0, std::memory_order_release);
+  return written;
+}
+
+void SharedGroup::close() noexcept {
+  page(rank()).closed.store(true, std::memory_order_seq_cst);
+  const auto until = Wait::Clock::now() + longest_write;
+  for (int peer = 0; peer < size(); ++peer) {
+    const std::atomic<std::uint32_t>& writes_to = page(peer).writes_to;
+    while (writes_to.load(std::memory_order_seq_cst) == static_cast<std::uint32_t>(rank()) + 1) {
+      if (Wait::Clock::now() > until) break;  // it has been killed
+      std::this_thread::sleep_for(moment);
+    }
+  }
 }
 
 SharedGroup::~SharedGroup() {

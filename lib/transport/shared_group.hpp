@@ -204,11 +204,17 @@ class SharedGroup {
   /// Where this rank finds the `bytes` at `there`, an address of `peer`'s; null unless they are registered memory
   /// (chorus/memory.hpp), which all ranks find, or none.
   [[nodiscard]] const std::byte* find(int peer, const std::byte* there, std::size_t bytes) const noexcept;
-  /// True where `read` works for all memory: the same on all ranks.
+  /// True where `read` and `write` work for all memory: the same on all ranks.
   [[nodiscard]] bool reads() const noexcept { return members_.direct || !members_.processes.empty(); }
   /// Copies `bytes` at `there`, an address of `peer`'s, to `out`: a single copy, without the system's help where `find`
   /// finds them. False where the system refuses it.
   [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept;
+  /// Copies `data` to `there`, an address of `peer`'s, which waits for it in this call. False where the system
+  /// refuses it, or `peer` has ended the call before its time.
+  [[nodiscard]] bool write(int peer, const std::byte* there, ConstBytes data) const noexcept;
+  /// This rank ends a call before its time, and with it maybe its buffers: returns when nobody writes into them any
+  /// more.
+  void close() noexcept;
 
   // For reports and failures; any time, any rank.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that other processes cannot read, though they can read the rest: chorus finds out and copies another way.
+// Memory that other processes cannot reach, though they can the rest: chorus finds out and copies another way.
 
 #include "mpi/job.hpp"
 
@@ -74,6 +74,14 @@ class SingleCopy : public testing::Test {
   static void expect(std::span<const int> block, std::size_t giver, std::size_t taker) {
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(block[i], element(giver, taker, i)) << "of rank " << giver;
   }
+  /// That of every rank's block for rank 0.
+  void expect_sum(std::span<const int> sum) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      int expected = 0;
+      for (std::size_t giver = 0; giver < ranks_; ++giver) expected += element(giver, 0, i);
+      ASSERT_EQ(sum[i], expected) << "at " << i;
+    }
+  }
 };
 
 TEST_F(SingleCopy, IsNotNeededByBcast) {
@@ -114,6 +122,70 @@ TEST_F(SingleCopy, IsNotNeededByScatter) {
   const std::span<const int> all = me_ == 1 ? blocks_for(ranks_) : std::span<int>();
   scatter(world_, all, mine, 1, options_);
   expect(mine, 1, me_);
+}
+
+TEST_F(SingleCopy, IsNotNeededIntoTheResultsOfBcast) {
+  const std::span<int> data = secret_.elements().first(count);
+  for (std::size_t i = 0; i < count && me_ == 1; ++i) data[i] = element(1, 0, i);
+  bcast(world_, data, 1, options_);
+  expect(data, 1, 0);
+}
+
+TEST_F(SingleCopy, IsNotNeededIntoTheResultOfGather) {
+  std::vector<int> mine(count);
+  for (std::size_t i = 0; i < count; ++i) mine[i] = element(me_, 0, i);
+  const std::span<int> all = me_ == 1 ? secret_.elements() : std::span<int>();
+  gather(world_, std::span<const int>(mine), all, 1, options_);
+  for (std::size_t giver = 0; giver < ranks_ && me_ == 1; ++giver) expect(all.subspan(giver * count), giver, 0);
+}
+
+TEST_F(SingleCopy, IsNotNeededIntoTheResultsOfScatter) {
+  std::vector<int> all(ranks_ * count);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = element(1, i / count, i % count);
+  const std::span<int> mine = secret_.elements().first(count);
+  scatter(world_, me_ == 1 ? std::span<const int>(all) : std::span<const int>(), mine, 1, options_);
+  expect(mine, 1, me_);
+}
+
+/// Each rank reduces a piece: some ranks can, others cannot.
+TEST_F(SingleCopy, IsNotNeededByReductions) {
+  const std::span<int> secret = blocks_for(1);
+  const std::vector<int> open(secret.begin(), secret.end());
+  const std::span<const int> in = me_ == 1 ? secret : std::span<const int>(open);
+  std::vector<int> sum(count);
+  allreduce(world_, in, sum, ReduceOp::sum, options_);
+  expect_sum(sum);
+  std::vector<int> at_root(me_ == 0 ? count : 0);
+  reduce(world_, in, at_root, ReduceOp::sum, 0, options_);
+  if (me_ == 0) expect_sum(at_root);
+}
+
+/// What has been reduced in place is no input any more, when it cannot be given to another rank.
+TEST_F(SingleCopy, IsNotNeededIntoTheResultsOfReductions) {
+  const std::span<int> secret = secret_.elements().first(count);
+  std::vector<int> mine(count);
+  const auto fill = [&] {
+    for (std::size_t i = 0; i < count; ++i) mine[i] = element(me_, 0, i);
+  };
+  fill();
+  if (me_ == 1) {
+    allreduce(world_, std::span<const int>(mine), secret, ReduceOp::sum, options_);
+    expect_sum(secret);
+  } else {
+    allreduce(world_, std::span(mine), ReduceOp::sum, options_);
+    expect_sum(mine);
+  }
+  fill();
+  reduce(world_, std::span<const int>(mine), me_ == 1 ? secret : std::span<int>(), ReduceOp::sum, 1, options_);
+  if (me_ == 1) expect_sum(secret);
+}
+
+TEST_F(SingleCopy, IsNotNeededByReductionsInPlace) {
+  const std::span<int> data = blocks_for(1);
+  allreduce(world_, data, ReduceOp::sum, options_);
+  expect_sum(data);
+  reduce(world_, blocks_for(1), ReduceOp::sum, 1, options_);
+  if (me_ == 1) expect_sum(data);
 }
 
 /// Of those whose blocks differ in length, `shared` copies so what does not fit into a slot.

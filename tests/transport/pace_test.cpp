@@ -156,7 +156,7 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   Traffic of_all = of_one;
   of_all.one_reads = false;
   EXPECT_EQ(crowded.microseconds(of_one, two), 3);
-  EXPECT_EQ(crowded.microseconds(of_all, two), 3.5) << "they disturb each other by a quarter";
+  EXPECT_EQ(crowded.microseconds(of_all, two), 3.75) << "they disturb each other by a quarter";
   EXPECT_EQ(LinkModel::of(pace).shared_peer_us, LinkModel().shared_peer_us);  // it holds for crowded ranks alone
 }
 

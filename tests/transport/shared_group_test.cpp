@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -17,7 +18,9 @@
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace chorus::test {
 namespace {
@@ -52,6 +55,35 @@ Task<> look_at_each_other(SharedGroup& memory, int rounds, int hasty = -1) {
 TEST_P(SharedMemory, ShowsEveryRankWhatTheOthersWroteForTheRound) {
   const WorldOptions options{.kind = GetParam(), .ranks = 4, .slot_bytes = slot};
   on_every_rank(options, [](Transport& transport) { return look_at_each_other(*transport.shared(), 300); });
+}
+
+/// Rank 1 ends a call while rank 0 writes into its memory: it has all of it then, or nothing, and gets no more.
+TEST(SharedGroup, IsNotWrittenToAfterItHasClosed) {
+  constexpr std::size_t bytes = 1 << 20;
+  const std::vector<std::byte> data(bytes, std::byte{1});
+  int written_times = 0;
+  for (int time = 0; time < 200; ++time) {
+    const auto world = make_world({.kind = WorldKind::simulated, .ranks = 2, .slot_bytes = slot});
+    SharedGroup& writer = *world->transport(0).shared();
+    SharedGroup& reader = *world->transport(1).shared();
+    std::vector<std::byte> place(bytes);
+    std::atomic<bool> begins{false};
+    std::thread thread([&] {
+      begins.store(true);
+      if (writer.write(1, place.data(), data)) ++written_times;
+    });
+    while (!begins.load()) {
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(time % 20));
+    reader.close();
+    const bool has_first = place.front() == std::byte{1};
+    EXPECT_EQ(place.back() == std::byte{1}, has_first) << "half of it was there";
+    place.assign(bytes, std::byte{2});
+    thread.join();
+    EXPECT_EQ(std::ranges::count(place, std::byte{2}), std::ptrdiff_t{bytes}) << "more came afterwards";
+    EXPECT_FALSE(writer.write(1, place.data(), data));
+  }
+  EXPECT_GT(written_times, 0);
 }
 
 /// Rank 0 goes on as far as there are cells; the others see what it wrote.

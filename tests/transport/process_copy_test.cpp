@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/process_reading.hpp"
+#include "transport/process_copy.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -16,12 +16,12 @@ namespace {
 /// A process that waits until this one has ended.
 class Child {
  public:
-  explicit Child(ReadingProbe& probe) {
+  explicit Child(MemoryProbe& probe) {
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe");
     pid_ = fork();
     if (pid_ == 0) {
-      const ReadingProbe own = reading_probe();
+      const MemoryProbe own = memory_probe();
       static_cast<void>(!write(ends[1], &own, sizeof own));
       pause();
       _exit(0);
@@ -46,36 +46,50 @@ class Child {
   pid_t pid_ = 0;
 };
 
-TEST(ProcessReading, IsTriedOnAWord) {
-  EXPECT_TRUE(can_read(getpid(), reading_probe()));
-  EXPECT_FALSE(can_read(getpid(), {.address = reading_probe().address, .word = reading_probe().word + 1}))
+TEST(ProcessCopy, IsTriedOnAWord) {
+  EXPECT_TRUE(can_reach(getpid(), memory_probe()));
+  EXPECT_FALSE(can_reach(getpid(), {.address = memory_probe().address, .word = memory_probe().word + 1}))
       << "another process may be meant";
-  EXPECT_FALSE(can_read(getpid(), {.address = 8, .word = 0})) << "nothing lies there";
+  EXPECT_FALSE(can_reach(getpid(), {.address = 8, .word = 0})) << "nothing lies there";
 }
 
-TEST(ProcessReading, ReadsAChildUntilItEnds) {
-  ReadingProbe probe;
+TEST(ProcessCopy, ReachesAChildUntilItEnds) {
+  MemoryProbe probe;
   Child child(probe);
-  ASSERT_TRUE(can_read(child.pid(), probe));
+  ASSERT_TRUE(can_reach(child.pid(), probe));
   std::uint64_t word = 0;
   const auto* const there = reinterpret_cast<const std::byte*>(probe.address);
   EXPECT_TRUE(read_process(child.pid(), reinterpret_cast<std::byte*>(&word), there, sizeof word));
   EXPECT_EQ(word, probe.word);
+  const std::uint64_t other = probe.word + 1;
+  EXPECT_TRUE(write_process(child.pid(), reinterpret_cast<std::byte*>(probe.address), bytes_of(other)));
+  EXPECT_FALSE(can_reach(child.pid(), probe)) << "there is another word";
+  EXPECT_TRUE(can_reach(child.pid(), {.address = probe.address, .word = other}));
 
   const int pid = child.pid();
   child.end();
-  EXPECT_FALSE(can_read(pid, probe));
+  EXPECT_FALSE(can_reach(pid, probe));
   EXPECT_FALSE(read_process(pid, reinterpret_cast<std::byte*>(&word), there, sizeof word));
+  EXPECT_FALSE(write_process(pid, reinterpret_cast<std::byte*>(probe.address), bytes_of(other)));
 }
 
-/// The system reads up to the hole.
-TEST(ProcessReading, FindsWhatIsNoMemory) {
+TEST(ProcessCopy, IsNotTriedWhereAWordCanBeReadAlone) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const zeros = mmap(nullptr, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(zeros, MAP_FAILED);
+  EXPECT_FALSE(can_reach(getpid(), {.address = reinterpret_cast<std::uint64_t>(zeros), .word = 0}));
+  munmap(zeros, page);
+}
+
+/// The system copies up to the hole.
+TEST(ProcessCopy, FindsWhatIsNoMemory) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
   ASSERT_EQ(munmap(static_cast<std::byte*>(pages) + page, page), 0);
   std::vector<std::byte> out(2 * page);
   EXPECT_FALSE(read_process(getpid(), out.data(), static_cast<const std::byte*>(pages), 2 * page));
+  EXPECT_FALSE(write_process(getpid(), static_cast<std::byte*>(pages), out));
   munmap(pages, page);
 }
 
