@@ -4,6 +4,7 @@
 #include "algorithm.hpp"
 #include "base/machine.hpp"
 #include "link_model.hpp"
+#include "one_round.hpp"
 #include "reduction.hpp"
 #include "transport/shared_group.hpp"
 
@@ -49,8 +50,8 @@ class SingleCopySteps {
   [[nodiscard]] Shown shown() const { return {arguments_.in}; }
   /// Copies what stays with this rank, meanwhile.
   void keep() const {}
-  /// True where this rank copies anything from others or to them, and so waits for what they show.
-  [[nodiscard]] bool copies() const { return true; }
+  /// Who shows what this rank copies from or to.
+  [[nodiscard]] Awaited awaited() const { return Awaited::everybody; }
   /// The arguments for another algorithm, after all this.
   [[nodiscard]] Arguments again() const { return arguments_; }
 
@@ -61,6 +62,7 @@ class SingleCopySteps {
   [[nodiscard]] std::size_t bytes() const { return arguments_.call.bytes(); }
   /// Of the block for or from `rank`, among those of all.
   [[nodiscard]] std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * bytes(); }
+  [[nodiscard]] bool is_root() const { return me() == root(); }
   [[nodiscard]] bool both_ends_copy() const {
     return chorus::both_ends_copy(or_built_in(arguments_.links), memory_.size());
   }
@@ -102,7 +104,8 @@ struct SingleCopy {
     std::memcpy(memory.payload(showing), &own, sizeof own);
     memory.arrive(showing);
     steps.keep();
-    if (steps.copies()) co_await memory.arrivals(showing);
+    if (steps.awaited() == Awaited::everybody) co_await memory.arrivals(showing);
+    if (steps.awaited() == Awaited::giving_root) co_await memory.arrival(showing, arguments.call.root);
     const bool copied = steps.copy([&](int peer) {
       Shown theirs;
       std::memcpy(&theirs, memory.payload(showing, peer), sizeof theirs);

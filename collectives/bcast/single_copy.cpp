@@ -25,6 +25,7 @@ Traffic traffic(const Problem& problem) {
   const double far = far_from_one(problem, traffic.read.bytes);
   if (both_ends_copy(links_of(problem), problem.ranks)) traffic = traffic_of_both_ends(problem, 0);
   traffic.far = far;
+  traffic.arrivals = problem.ranks + 1;  // of the root, and of all at the end
   return traffic;
 }
 
@@ -33,10 +34,14 @@ class Steps : public SingleCopySteps {
   using SingleCopySteps::SingleCopySteps;
 
   [[nodiscard]] Shown shown() const { return {arguments_.out, both_ends_copy() ? part_of_others(0) : bytes()}; }
+  [[nodiscard]] Awaited awaited() const {
+    if (!is_root()) return Awaited::giving_root;
+    return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
+  }
   template <class ShownBy>
   [[nodiscard]] bool copy(ShownBy shown_by) const {
     const Shown of_root = shown_by(root());
-    if (me() != root()) return memory_.read(root(), arguments_.out, of_root.data, of_root.part);
+    if (!is_root()) return memory_.read(root(), arguments_.out, of_root.data, of_root.part);
     const ConstBytes rest(arguments_.out + of_root.part, bytes() - of_root.part);
     return rest.empty() ||
            with_others([&](int peer) { return memory_.write(peer, shown_by(peer).data + of_root.part, rest); });

@@ -28,18 +28,21 @@ class Steps : public SingleCopySteps {
   using SingleCopySteps::SingleCopySteps;
 
   void keep() const {
-    if (me() == root() && !in_place()) copy_unless_same(arguments_.out + offset(me()), arguments_.in, bytes());
+    if (is_root() && !in_place()) copy_unless_same(arguments_.out + offset(me()), arguments_.in, bytes());
   }
   [[nodiscard]] Shown shown() const {
-    if (me() != root()) return {arguments_.in};
+    if (!is_root()) return {arguments_.in};
     return {arguments_.out, both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : 0};
   }
-  [[nodiscard]] bool copies() const { return me() == root() || both_ends_copy(); }
+  [[nodiscard]] Awaited awaited() const {
+    if (is_root()) return Awaited::everybody;
+    return both_ends_copy() ? Awaited::giving_root : Awaited::nobody;
+  }
   template <class ShownBy>
   [[nodiscard]] bool copy(ShownBy shown_by) const {
-    if (!copies()) return true;
+    if (awaited() == Awaited::nobody) return true;
     const Shown of_root = shown_by(root());
-    if (me() != root()) {
+    if (!is_root()) {
       return memory_.write(root(), of_root.data + offset(me()), {arguments_.in, of_root.part});
     }
     const std::size_t rest = bytes() - of_root.part;

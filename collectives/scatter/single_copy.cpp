@@ -16,9 +16,10 @@ namespace chorus::scatter_single_copy {
 namespace {
 
 Traffic traffic(const Problem& problem) {
-  if (both_ends_copy(links_of(problem), problem.ranks)) return traffic_of_both_ends(problem, 1);
   Traffic traffic = single_copy_traffic(problem, 1, 0);
   take_turns(traffic, turns_at_one(problem));
+  if (both_ends_copy(links_of(problem), problem.ranks)) traffic = traffic_of_both_ends(problem, 1);
+  traffic.arrivals = problem.ranks + 1;  // of the root, and of all at the end
   return traffic;
 }
 
@@ -27,16 +28,20 @@ class Steps : public SingleCopySteps {
   using SingleCopySteps::SingleCopySteps;
 
   void keep() const {
-    if (me() == root() && !in_place()) copy_unless_same(arguments_.out, arguments_.in + offset(me()), bytes());
+    if (is_root() && !in_place()) copy_unless_same(arguments_.out, arguments_.in + offset(me()), bytes());
   }
   [[nodiscard]] Shown shown() const {
-    if (me() != root()) return {arguments_.out};
+    if (!is_root()) return {arguments_.out};
     return {arguments_.in, both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : bytes()};
+  }
+  [[nodiscard]] Awaited awaited() const {
+    if (!is_root()) return Awaited::giving_root;
+    return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
   }
   template <class ShownBy>
   [[nodiscard]] bool copy(ShownBy shown_by) const {
     const Shown of_root = shown_by(root());
-    if (me() != root()) return memory_.read(root(), arguments_.out, of_root.data + offset(me()), of_root.part);
+    if (!is_root()) return memory_.read(root(), arguments_.out, of_root.data + offset(me()), of_root.part);
     const std::size_t rest = bytes() - of_root.part;
     return rest == 0 || with_others([&](int peer) {
              return memory_.write(peer, shown_by(peer).data + of_root.part,
