@@ -33,7 +33,7 @@ struct Problem {
   bool shared = false;               ///< all ranks share memory
   std::size_t slot_bytes = 0;        ///< length of a data slot of the shared memory
   Radices domains = {};              ///< how the node divides them, where all share memory
-  bool single_copy = false;          ///< they can read each other's memory, too
+  bool single_copy = false;          ///< they can read and write each other's memory, too
   bool native = false;               ///< the vendor can carry out `call`, of device memory NCCL
   bool windows = false;              ///< devices read one another's memory, and join the elements of `call` there
   const LinkModel* links = nullptr;  ///< what phases of an algorithm are chosen by; null: the built-in model

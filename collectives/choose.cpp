@@ -61,8 +61,9 @@ bool is_vendors(const Algorithm& algorithm) { return algorithm.name == vendor::n
 /// on one node where chorus has no shared memory: the vendor may have some.
 double overhead_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
   const bool alike = is_vendors(algorithm) && (problem.nodes > 1 || problem.shared);
-  if (alike) return links.task_us;
-  return algorithm.now == nullptr ? links.task_us * std::max(1.0, algorithm.traffic(problem).shared.messages) : 0;
+  const double round_us = links.task_us + links.task_peer_us * problem.largest_node;
+  if (alike) return round_us;
+  return algorithm.now == nullptr ? round_us * std::max(1.0, algorithm.traffic(problem).shared.messages) : 0;
 }
 
 bool may_be_chosen(const Candidate& candidate) { return candidate.applies && !candidate.algorithm->only_named; }
@@ -82,7 +83,8 @@ void take(Choice& choice, const Candidate& candidate, std::string reason) {
 double predicted_us(const Algorithm& algorithm, const Problem& problem, const LinkModel& links) {
   Problem whole = problem;
   whole.links = &links;
-  return links.microseconds(algorithm.traffic(whole), problem) + overhead_us(algorithm, problem, links);
+  const Traffic traffic = algorithm.traffic(whole);
+  return links.microseconds(problem.shared ? links.overlapped(traffic) : traffic, problem) + overhead_us(algorithm, problem, links);
 }
 
 const Algorithm& fastest(const Problem& problem, const LinkModel& links) {

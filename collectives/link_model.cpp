@@ -84,22 +84,23 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const double readers = traffic.one_reads ? 1 : readers_of_a_core;
   const Link reading = {read.latency_us * readers, alone / readers};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
-  const double inside =
-      time({.messages = traffic.shared.messages, .bytes = 0, .reduced = traffic.shared.reduced}, shared) +
-      moving_us(traffic) + shared_peer_us * arrivals + time(traffic.read, reading) +
-      traffic.far / far_megabytes_per_second + time(traffic.inside, node.of(length_of(traffic.inside))) -
-      hidden_inside_us(traffic.inside, traffic.inside_together);
+  const double inside = time(traffic.shared, shared) + traffic.alone / shared_alone_megabytes_per_second +
+                        shared_peer_us * arrivals + time(traffic.read, reading) +
+                        traffic.far / far_megabytes_per_second +
+                        time(traffic.inside, node.of(length_of(traffic.inside))) -
+                        hidden_inside_us(traffic.inside, traffic.inside_together);
   const double by_messages =
       time_of_messages(traffic.messages) + time_of_messages(traffic.waited) - hidden_us(traffic, problem);
   return time(traffic.device, device) + time(traffic.windows, windows) + inside + by_messages -
          traffic.overlap * std::min(inside, by_messages) + (problem.ranks == 1 ? alone_us(problem.call) : 0);
 }
 
-double LinkModel::moving_us(const Traffic& traffic) const noexcept {
+Traffic LinkModel::overlapped(Traffic traffic) const noexcept {
+  if (shares_cores()) return traffic;
   const double by_all = traffic.shared.bytes / shared.megabytes_per_second;
   const double by_one = traffic.alone / shared_alone_megabytes_per_second;
-  // Calls follow one another: on cores of their own those who give write the next data while the last is being read.
-  return shares_cores() ? by_all + by_one : std::max(by_all, by_one);
+  (by_all < by_one ? traffic.shared.bytes : traffic.alone) = 0;
+  return traffic;
 }
 
 Link LinkModel::message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept {

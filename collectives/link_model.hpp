@@ -48,7 +48,8 @@ struct LinkModel {
   /// What a package takes in from the others, by all its ranks together. Not measured: the links between packages of
   /// servers of 2020 to 2024 have 30 to 60 GB/s each way that programs reach.
   double far_megabytes_per_second = 40000;
-  double task_us = 0.4;                                      ///< a round driven as a coroutine, beyond one that is not
+  double task_us = 0.1;                                      ///< a round driven as a coroutine, beyond one that is not
+  double task_peer_us = 0.025;                               ///< the same, for each rank of the node
   Link read{.latency_us = 2, .megabytes_per_second = 9000};  ///< of another process's memory
   double long_read_megabytes_per_second = 9000;              ///< the same, of blocks of 256 KiB and more
   double readers_at_once = 1;                                ///< ranks that read one process's memory side by side
@@ -79,6 +80,9 @@ struct LinkModel {
   /// Messages between nodes as they were measured.
   void take(const NetworkPace& between) noexcept;
   [[nodiscard]] double microseconds(const Traffic& traffic, const Problem& problem) const noexcept;
+  /// `traffic` in shared memory where calls follow one another: on cores of their own those who give write the next
+  /// data while the last is being read, and what takes less time of what all do and what one does alone is hidden.
+  [[nodiscard]] Traffic overlapped(Traffic traffic) const noexcept;
   /// What each of so many ranks of a node that send at a time sends to other nodes while a message is on its way.
   [[nodiscard]] double bytes_in_a_latency(int senders) const noexcept;
   friend bool operator==(const LinkModel&, const LinkModel&) = default;
@@ -88,8 +92,6 @@ struct LinkModel {
   [[nodiscard]] Link message_link(const Traffic& traffic, const Problem& problem, double bytes) const noexcept;
   /// The same, between nodes, each of which has so many of them.
   [[nodiscard]] Link network_link(int senders, double bytes) const noexcept;
-  /// What ranks write and read in shared memory, some of them all at a time and one alone.
-  [[nodiscard]] double moving_us(const Traffic& traffic) const noexcept;
   /// What messages inside a node do not take that are under way beside others, and what messages between nodes do not.
   [[nodiscard]] double hidden_inside_us(const LevelTraffic& messages, const LevelTraffic& together) const noexcept;
   [[nodiscard]] double hidden_us(const Traffic& traffic, const Problem& problem) const noexcept;

@@ -35,19 +35,29 @@ namespace chorus {
 
 /// What a rank shows to the others.
 struct Shown {
-  const std::byte* data = nullptr;  ///< where it lies: they may read it, or write it where it is to be written
-  std::size_t part = 0;  ///< of the root, where both ends copy: the first bytes of a block, which others copy
+  const std::byte* in = nullptr;  ///< what they may read
+  std::byte* out = nullptr;       ///< where they may write
+  std::size_t part = 0;           ///< of the root, by which all go: who copies how much
 };
+inline void show(SharedGroup& memory, Round round, const Shown& own) noexcept {
+  static_assert(sizeof own <= payload_bytes);
+  std::memcpy(memory.payload(round), &own, sizeof own);
+}
+[[nodiscard]] inline Shown shown_by(const SharedGroup& memory, Round round, int peer) noexcept {
+  Shown theirs;
+  std::memcpy(&theirs, memory.payload(round, peer), sizeof theirs);
+  return theirs;
+}
 
 /// What one rank does in a collective inside a node whose ranks show each other where their data lies, and copy from
 /// there straight to where it belongs. A collective's own `Steps` derive from this, say what differs, and have
-///   copy(shown)   copies from the others or to them; shown(peer) is what `peer` shows; false where it could not
+///   copy(of)   copies from the others or to them; of(peer) is what `peer` shows; false where it could not
 class SingleCopySteps {
  public:
   SingleCopySteps(Transport& transport, const Arguments& arguments)
       : memory_(*transport.shared()), arguments_(arguments) {}
 
-  [[nodiscard]] Shown shown() const { return {arguments_.in}; }
+  [[nodiscard]] Shown shown() const { return {.in = arguments_.in}; }
   /// Copies what stays with this rank, meanwhile.
   void keep() const {}
   /// Who shows what this rank copies from or to.
@@ -63,20 +73,22 @@ class SingleCopySteps {
   /// Of the block for or from `rank`, among those of all.
   [[nodiscard]] std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * bytes(); }
   [[nodiscard]] bool is_root() const { return me() == root(); }
+  /// For the root to decide: it tells the others by Shown::part.
   [[nodiscard]] bool both_ends_copy() const {
     return chorus::both_ends_copy(or_built_in(arguments_.links), memory_.size());
   }
-  /// Shown::part where the root has to `keep` so many blocks: whole pages, or all.
+  /// Shown::part where both ends copy the first bytes of a block and the rest, and the root has to `keep` so many
+  /// blocks: whole pages, or all.
   [[nodiscard]] std::size_t part_of_others(int keep) const {
     const double share = share_of_others(or_built_in(arguments_.links), memory_.size(), bytes(), keep);
     return share < 1 ? static_cast<std::size_t>(share * static_cast<double>(bytes())) / machine::page * machine::page
                      : bytes();
   }
-  /// `copy(peer)` with each other rank; false where one was. Begins with the next one, so that not all copy from one.
+  /// `copy(peer)` with each other rank; false where one was.
   template <class Copy>
   [[nodiscard]] bool with_others(Copy copy) const {
     bool all = true;
-    for (int step = 1; step < memory_.size(); ++step) all &= copy((me() + step) % memory_.size());
+    for_others(memory_, [&](int peer) { all &= copy(peer); });
     return all;
   }
   /// Copies each other rank's block, which lies at `there(peer)`, to its place in the result.
@@ -100,17 +112,12 @@ struct SingleCopy {
     SharedGroup& memory = *transport.shared();
     Steps steps(transport, arguments);
     const Round showing = co_await memory.open(line_slots);
-    const Shown own = steps.shown();
-    std::memcpy(memory.payload(showing), &own, sizeof own);
+    show(memory, showing, steps.shown());
     memory.arrive(showing);
     steps.keep();
     if (steps.awaited() == Awaited::everybody) co_await memory.arrivals(showing);
     if (steps.awaited() == Awaited::giving_root) co_await memory.arrival(showing, arguments.call.root);
-    const bool copied = steps.copy([&](int peer) {
-      Shown theirs;
-      std::memcpy(&theirs, memory.payload(showing, peer), sizeof theirs);
-      return theirs;
-    });
+    const bool copied = steps.copy([&](int peer) { return shown_by(memory, showing, peer); });
     const Round done = co_await memory.open(line_slots);
     std::memcpy(memory.payload(done), &copied, sizeof copied);
     memory.arrive(done);

@@ -3,13 +3,13 @@
 
 #include "base/machine.hpp"
 #include "link_model.hpp"
-#include "pieces.hpp"
 #include "reduction.hpp"
 #include "single_copy.hpp"
 #include "transport/shared_group.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace chorus {
@@ -42,38 +42,18 @@ struct Piece {
   std::size_t bytes = 0;
 };
 
-/// The pieces of a call's vector.
-class Shares {
- public:
-  Shares(const Call& call, int ranks, const LinkModel& links)
-      : bytes_(call.bytes()), last_(goes_to_all(call) ? ranks - 1 : call.root) {
-    constexpr std::size_t line = 64;
-    const std::size_t element = call.element_bytes(), unit = line % element == 0 ? line : element;
-    each_ = static_cast<std::size_t>(share(call, ranks, links) * static_cast<double>(bytes_)) / unit * unit;
-    others_ = static_cast<std::size_t>(ranks - 1);
-  }
-  /// That of the root of a reduce, or else of the last rank, is what the others leave.
-  [[nodiscard]] Piece of(int rank) const {
-    if (rank == last_) return {others_ * each_, bytes_ - others_ * each_};
-    return {static_cast<std::size_t>(rank < last_ ? rank : rank - 1) * each_, each_};
-  }
+/// Of the vector, each rank has a piece of this length, whole lines, but for one, which has the rest: the root of a
+/// reduce, else the last rank.
+std::size_t piece_of_others(const Call& call, int ranks, const LinkModel& links) {
+  constexpr std::size_t line = 64;
+  const std::size_t element = call.element_bytes(), unit = line % element == 0 ? line : element;
+  return static_cast<std::size_t>(share(call, ranks, links) * static_cast<double>(call.bytes())) / unit * unit;
+}
 
- private:
-  std::size_t bytes_;
-  int last_;
-  std::size_t each_ = 0;
-  std::size_t others_ = 0;
-};
-
-/// What a rank shows when it arrives.
-struct Vectors {
-  const std::byte* in = nullptr;
-  const std::byte* out = nullptr;  ///< null where it gets no result
-};
-/// And at the end.
+/// What a rank shows at the end.
 struct Progress {
-  std::size_t reduced = 0;  ///< bytes of its piece whose results this rank has, and has written as far as it could
-  bool written = true;      ///< to all who are to have them
+  std::size_t reduced = 0;    ///< bytes of its piece, from its beginning, of which it has had the result
+  std::size_t unwritten = 0;  ///< of these, at the end: it has the result still, and could not write it everywhere
 };
 
 class Steps {
@@ -83,44 +63,53 @@ class Steps {
         memory_(*transport.shared()),
         arguments_(arguments),
         reduction_(arguments),
-        shares_(arguments.call, memory_.size(), or_built_in(arguments.links)),
-        others_(memory_.size() - 1) {}
+        last_(goes_to_all(arguments.call) ? memory_.size() - 1 : arguments.call.root),
+        keeps_result_(gets_result(memory_.rank())) {}
 
-  [[nodiscard]] Vectors vectors() const {
-    return {arguments_.in, gets_result(memory_.rank()) ? arguments_.out : nullptr};
+  /// Shown::part: how long the pieces are; all go by that of the rank whose piece is the rest.
+  [[nodiscard]] Shown shown() const {
+    return {arguments_.in, keeps_result_ ? arguments_.out : nullptr,
+            piece_of_others(arguments_.call, memory_.size(), or_built_in(arguments_.links))};
   }
 
   /// This rank's piece, of what all show in `round`.
-  [[nodiscard]] Progress reduce_own(Round round) const {
-    const Piece piece = shares_.of(memory_.rank());
+  [[nodiscard]] Progress reduce_own(Round round) {
+    piece_of_others_ = shown_by(memory_, round, last_).part;
+    const Piece piece = piece_of(memory_.rank());
     const std::size_t each = std::min(segment_of(arguments_.call, memory_.size()), piece.bytes);
-    // What is read of the others, and the result where this rank does not keep it.
-    const Scratch scratch = transport_.scratch((static_cast<std::size_t>(others_) + 1) * each);
+    // The result, where this rank does not keep it, and what is read of the others.
+    scratch_.emplace(transport_.scratch(static_cast<std::size_t>(memory_.size()) * each));
     Progress progress;
     while (progress.reduced < piece.bytes) {
       const std::size_t begin = piece.begin + progress.reduced, bytes = std::min(each, piece.bytes - progress.reduced);
-      const std::span<const std::byte* const> inputs = read(round, begin, bytes, scratch.data());
+      const std::span<const std::byte* const> inputs = read(round, begin, bytes);
       if (inputs.empty()) break;
-      std::byte* const result = vectors().out != nullptr ? arguments_.out + begin : scratch.data();
+      std::byte* const result = keeps_result_ ? arguments_.out + begin : scratch_->data();
       reduction_.all(result, inputs, bytes);
-      progress.written = progress.written && write(round, begin, {result, bytes});
-      // What the root of a reduce cannot be given is lost with the next one; its input still stands.
-      if (!progress.written && vectors().out == nullptr) break;
       progress.reduced += bytes;
+      const bool written = write(round, begin, {result, bytes});
+      if (keeps_result_ && (!written || progress.unwritten > 0)) progress.unwritten = progress.reduced;
+      if (keeps_result_ || written) continue;
+      progress.unwritten = bytes;  // it may be half there, where an input was
+      break;
     }
     return progress;
   }
 
   [[nodiscard]] bool is_done(int rank, const Progress& progress) const {
-    return progress.written && progress.reduced == shares_.of(rank).bytes;
+    return progress.unwritten == 0 && progress.reduced == piece_of(rank).bytes;
   }
   /// What one rank could not do; all run it.
   Task<> make_up_for(int rank, Progress progress, const Algorithm& other) const {
-    const Piece piece = shares_.of(rank);
-    if (!progress.written && goes_to_all(arguments_.call)) {
-      Arguments known = part({piece.begin, progress.reduced});
+    const Piece piece = piece_of(rank);
+    if (progress.unwritten > 0) {
+      const Piece unwritten{piece.begin + progress.reduced - progress.unwritten, progress.unwritten};
+      const Scratch elsewhere = transport_.scratch(keeps_result_ || rank == memory_.rank() ? 0 : unwritten.bytes);
+      std::byte* const here = rank == memory_.rank() ? scratch_->data() : elsewhere.data();
+      Arguments known = part(unwritten);
       known.call.collective = Collective::bcast;
       known.call.root = rank;
+      if (!keeps_result_) known.out = here;
       known.in = known.out;
       co_await bcast_shared::algorithm.run(transport_, known);
     }
@@ -130,48 +119,45 @@ class Steps {
   }
 
  private:
-  [[nodiscard]] std::size_t element() const { return arguments_.call.element_bytes(); }
+  [[nodiscard]] Piece piece_of(int rank) const {
+    const std::size_t of_others = static_cast<std::size_t>(memory_.size() - 1) * piece_of_others_;
+    if (rank == last_) return {of_others, arguments_.call.bytes() - of_others};
+    return {static_cast<std::size_t>(rank < last_ ? rank : rank - 1) * piece_of_others_, piece_of_others_};
+  }
   [[nodiscard]] bool gets_result(int rank) const {
     return goes_to_all(arguments_.call) || rank == arguments_.call.root;
   }
-  [[nodiscard]] Vectors shown(Round round, int peer) const {
-    Vectors vectors;
-    std::memcpy(&vectors, memory_.payload(round, peer), sizeof vectors);
-    return vectors;
-  }
 
-  /// Where what all ranks have at `begin` is found here, in their order; what has to be copied goes behind `place`.
-  /// None where it could not be.
-  [[nodiscard]] std::span<const std::byte* const> read(Round round, std::size_t begin, std::size_t bytes,
-                                                       std::byte* place) const {
+  /// Where what all ranks have at `begin` is found here, in their order; none where it could not be copied.
+  [[nodiscard]] std::span<const std::byte* const> read(Round round, std::size_t begin, std::size_t bytes) const {
     const std::span<const std::byte*> inputs = memory_.places(memory_.size());
     inputs[static_cast<std::size_t>(memory_.rank())] = arguments_.in + begin;
-    for (int step = 1; step <= others_; ++step) {
-      const int peer = (memory_.rank() + step) % memory_.size();
-      const std::byte* const there = shown(round, peer).in + begin;
+    std::byte* place = scratch_->data();
+    bool all = true;
+    for_others(memory_, [&](int peer) {
+      const std::byte* const there = shown_by(memory_, round, peer).in + begin;
       const std::byte* here = memory_.find(peer, there, bytes);
       if (here == nullptr) {
         place += bytes;
-        if (!memory_.read(peer, place, there, bytes)) return {};
+        all = all && memory_.read(peer, place, there, bytes);
         here = place;
       }
       inputs[static_cast<std::size_t>(peer)] = here;
-    }
-    return inputs;
+    });
+    return all ? inputs : std::span<const std::byte*>();
   }
   /// Gives the others their result at `begin`.
   [[nodiscard]] bool write(Round round, std::size_t begin, ConstBytes result) const {
     bool all = true;
-    for (int step = 1; step <= others_; ++step) {
-      const int peer = (memory_.rank() + step) % memory_.size();
-      if (gets_result(peer)) all &= memory_.write(peer, shown(round, peer).out + begin, result);
-    }
+    for_others(memory_, [&](int peer) {
+      if (gets_result(peer)) all &= memory_.write(peer, shown_by(memory_, round, peer).out + begin, result);
+    });
     return all;
   }
   /// The same call for a part of the vector.
   [[nodiscard]] Arguments part(const Piece& piece) const {
     Arguments arguments = arguments_;
-    arguments.call.count = piece.bytes / element();
+    arguments.call.count = piece.bytes / arguments_.call.element_bytes();
     arguments.in += piece.begin;
     if (arguments.out != nullptr) arguments.out += piece.begin;
     return arguments;
@@ -181,15 +167,13 @@ class Steps {
   SharedGroup& memory_;
   const Arguments& arguments_;
   Reduction reduction_;
-  Shares shares_;
-  int others_;
+  int last_;
+  bool keeps_result_;
+  std::size_t piece_of_others_ = 0;
+  std::optional<Scratch> scratch_;
 };
 
 }  // namespace
-
-bool reduces_by_single_copy(const Problem& problem, const Algorithm& other) {
-  return problem.single_copy && problem.ranks > 1 && other.applies(problem);
-}
 
 Traffic traffic_of_single_copy_reduction(const Problem& problem) {
   const Call& call = problem.call;
@@ -197,22 +181,24 @@ Traffic traffic_of_single_copy_reduction(const Problem& problem) {
   const double piece = share(call, problem.ranks, links_of(problem)) * static_cast<double>(call.bytes());
   const double segments = std::max(1.0, piece / static_cast<double>(segment_of(call, problem.ranks)));
   const double writers = goes_to_all(call) ? others : 1;
+  const double far = far_by_all(problem, others * piece);
   Traffic traffic{.shared = {.messages = 2},
                   .messages = {},
                   .read = {.messages = (others + writers) * segments,
                            .bytes = (others + writers) * piece,
                            .reduced = others * piece},
-                  .far = far_by_all(problem, others * piece)};
+                  .far = far + (goes_to_all(call) ? far : far_by_one(problem, others * piece))};
   take_turns(traffic, turns_at_all(problem));
   return traffic;
 }
 
 Task<> reduce_by_single_copy(Transport& transport, Arguments arguments, const Algorithm& other) {
   SharedGroup& memory = *transport.shared();
-  const Steps steps(transport, arguments);
+  const auto ranks = static_cast<std::size_t>(memory.size());
+  const Scratch progress = transport.scratch(ranks * sizeof(Progress));
+  Steps steps(transport, arguments);
   const Round showing = co_await memory.open(line_slots);
-  const Vectors vectors = steps.vectors();
-  std::memcpy(memory.payload(showing), &vectors, sizeof vectors);
+  show(memory, showing, steps.shown());
   memory.arrive(showing);
   co_await memory.arrivals(showing);
   const Progress own = steps.reduce_own(showing);
@@ -221,10 +207,15 @@ Task<> reduce_by_single_copy(Transport& transport, Arguments arguments, const Al
   memory.arrive(done);
   co_await memory.arrivals(done);
   memory.check_others();  // who has arrived may have given up since, before this rank read its data
-  for (int rank = 0; rank < memory.size(); ++rank) {
+  // Of all, before rounds come that write into these lines again.
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::memcpy(progress.data() + rank * sizeof own, memory.payload(done, static_cast<int>(rank)), sizeof own);
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
     Progress theirs;
-    std::memcpy(&theirs, memory.payload(done, rank), sizeof theirs);
-    if (!steps.is_done(rank, theirs)) co_await steps.make_up_for(rank, theirs, other);
+    std::memcpy(&theirs, progress.data() + rank * sizeof theirs, sizeof theirs);
+    if (steps.is_done(static_cast<int>(rank), theirs)) continue;
+    co_await steps.make_up_for(static_cast<int>(rank), theirs, other);
   }
 }
 

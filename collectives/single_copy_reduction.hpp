@@ -3,6 +3,8 @@
 
 #include "algorithm.hpp"
 
+#include <string_view>
+
 namespace chorus {
 
 // Reduce and allreduce inside a node whose ranks reach each other's memory by the system: each rank reduces a piece of
@@ -20,8 +22,22 @@ namespace chorus {
 // longer, as the root has nothing to write. Where the system refuses to copy, `other` reduces what is left of each
 // piece.
 
-[[nodiscard]] bool reduces_by_single_copy(const Problem& problem, const Algorithm& other);
-[[nodiscard]] Traffic traffic_of_single_copy_reduction(const Problem& problem);
 Task<> reduce_by_single_copy(Transport& transport, Arguments arguments, const Algorithm& other);
+[[nodiscard]] Traffic traffic_of_single_copy_reduction(const Problem& problem);
+
+/// The row of such a reduction, with `other` as above.
+template <const Algorithm& other>
+[[nodiscard]] constexpr Algorithm single_copy_reduction(std::string_view summary) {
+  return {.name = "single_copy",
+          .summary = summary,
+          .source = "Kernel-assisted collectives: Chakraborty, Subramoni and Panda, CLUSTER 2017",
+          .applies =
+              [](const Problem& problem) { return problem.single_copy && problem.ranks > 1 && other.applies(problem); },
+          .traffic = traffic_of_single_copy_reduction,
+          .run = [](Transport& transport,
+                    Arguments arguments) { return reduce_by_single_copy(transport, arguments, other); },
+          .arrives = true,
+          .at_once = true};
+}
 
 }  // namespace chorus

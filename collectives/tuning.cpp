@@ -34,7 +34,7 @@ constexpr std::size_t max_ranks = std::numeric_limits<int>::max();
 // The names of the numbers: those of LinkModel.
 template <class Numbers>
 using Named = std::pair<std::string_view, double Numbers::*>;
-constexpr std::array<Named<LinkModel>, 10> numbers_of_model = {
+constexpr std::array<Named<LinkModel>, 11> numbers_of_model = {
     {{"shared_alone_megabytes_per_second", &LinkModel::shared_alone_megabytes_per_second},
      {"shared_peer_us", &LinkModel::shared_peer_us},
      {"far_megabytes_per_second", &LinkModel::far_megabytes_per_second},
@@ -42,6 +42,7 @@ constexpr std::array<Named<LinkModel>, 10> numbers_of_model = {
      {"readers_at_once", &LinkModel::readers_at_once},
      {"readers_of_a_core", &LinkModel::readers_of_a_core},
      {"task_us", &LinkModel::task_us},
+     {"task_peer_us", &LinkModel::task_peer_us},
      {"to_next_gain", &LinkModel::to_next_gain},
      {"further_message", &LinkModel::further_message},
      {"reduce_megabytes_per_second", &LinkModel::reduce_megabytes_per_second}}};

@@ -73,7 +73,7 @@ std::string why_not(const Algorithm& algorithm, const Problem& problem) {
     return "it is for ranks that all share the memory of one node";
   }
   if (!problem.single_copy && applies_where([](Problem& other) { other.single_copy = true; })) {
-    return "it is for ranks that can read each other's memory";
+    return "it is for ranks that can read and write each other's memory";
   }
   const auto on_nodes = [&](Problem& other) {
     other.nodes = std::max(other.nodes, 2);

@@ -25,11 +25,11 @@ class Steps : public SingleCopySteps {
  public:
   using SingleCopySteps::SingleCopySteps;
 
-  [[nodiscard]] Shown shown() const { return {in_place() ? own() : arguments_.in}; }
-  void keep() const { copy_unless_same(own(), shown().data, bytes()); }
-  template <class ShownBy>
-  [[nodiscard]] bool copy(ShownBy shown_by) const {
-    return read_from_others([&](int peer) { return shown_by(peer).data; });
+  [[nodiscard]] Shown shown() const { return {.in = in_place() ? own() : arguments_.in}; }
+  void keep() const { copy_unless_same(own(), shown().in, bytes()); }
+  template <class OfPeer>
+  [[nodiscard]] bool copy(OfPeer of) const {
+    return read_from_others([&](int peer) { return of(peer).in; });
   }
 
  private:

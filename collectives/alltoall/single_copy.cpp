@@ -28,15 +28,15 @@ class Steps : public SingleCopySteps {
     if (in_place()) copy_unless_same(copy_.data(), arguments.in, all());
   }
 
-  [[nodiscard]] Shown shown() const { return {in_place() ? copy_.data() : arguments_.in}; }
+  [[nodiscard]] Shown shown() const { return {.in = in_place() ? copy_.data() : arguments_.in}; }
   void keep() const { copy_unless_same(arguments_.out + offset(me()), arguments_.in + offset(me()), bytes()); }
-  template <class ShownBy>
-  [[nodiscard]] bool copy(ShownBy shown_by) const {
-    return read_from_others([&](int peer) { return shown_by(peer).data + offset(me()); });
+  template <class OfPeer>
+  [[nodiscard]] bool copy(OfPeer of) const {
+    return read_from_others([&](int peer) { return of(peer).in + offset(me()); });
   }
   [[nodiscard]] Arguments again() const {
     Arguments arguments = arguments_;
-    arguments.in = shown().data;
+    arguments.in = shown().in;
     return arguments;
   }
 

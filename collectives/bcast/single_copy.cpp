@@ -33,18 +33,20 @@ class Steps : public SingleCopySteps {
  public:
   using SingleCopySteps::SingleCopySteps;
 
-  [[nodiscard]] Shown shown() const { return {arguments_.out, both_ends_copy() ? part_of_others(0) : bytes()}; }
+  [[nodiscard]] Shown shown() const {
+    return {arguments_.out, arguments_.out, both_ends_copy() ? part_of_others(0) : bytes()};
+  }
   [[nodiscard]] Awaited awaited() const {
     if (!is_root()) return Awaited::giving_root;
     return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
   }
-  template <class ShownBy>
-  [[nodiscard]] bool copy(ShownBy shown_by) const {
-    const Shown of_root = shown_by(root());
-    if (!is_root()) return memory_.read(root(), arguments_.out, of_root.data, of_root.part);
+  template <class OfPeer>
+  [[nodiscard]] bool copy(OfPeer of) const {
+    const Shown of_root = of(root());
+    if (!is_root()) return memory_.read(root(), arguments_.out, of_root.in, of_root.part);
     const ConstBytes rest(arguments_.out + of_root.part, bytes() - of_root.part);
     return rest.empty() ||
-           with_others([&](int peer) { return memory_.write(peer, shown_by(peer).data + of_root.part, rest); });
+           with_others([&](int peer) { return memory_.write(peer, of(peer).out + of_root.part, rest); });
   }
 };
 

@@ -31,24 +31,20 @@ class Steps : public SingleCopySteps {
     if (is_root() && !in_place()) copy_unless_same(arguments_.out + offset(me()), arguments_.in, bytes());
   }
   [[nodiscard]] Shown shown() const {
-    if (!is_root()) return {arguments_.in};
-    return {arguments_.out, both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : 0};
+    if (!is_root()) return {.in = arguments_.in};
+    return {.out = arguments_.out, .part = both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : 0};
   }
-  [[nodiscard]] Awaited awaited() const {
-    if (is_root()) return Awaited::everybody;
-    return both_ends_copy() ? Awaited::giving_root : Awaited::nobody;
-  }
-  template <class ShownBy>
-  [[nodiscard]] bool copy(ShownBy shown_by) const {
-    if (awaited() == Awaited::nobody) return true;
-    const Shown of_root = shown_by(root());
+  [[nodiscard]] Awaited awaited() const { return is_root() ? Awaited::everybody : Awaited::giving_root; }
+  template <class OfPeer>
+  [[nodiscard]] bool copy(OfPeer of) const {
+    const Shown of_root = of(root());
     if (!is_root()) {
-      return memory_.write(root(), of_root.data + offset(me()), {arguments_.in, of_root.part});
+      const ConstBytes part(arguments_.in, of_root.part);
+      return part.empty() || memory_.write(root(), of_root.out + offset(me()), part);
     }
     const std::size_t rest = bytes() - of_root.part;
     return rest == 0 || with_others([&](int peer) {
-             return memory_.read(peer, arguments_.out + offset(peer) + of_root.part, shown_by(peer).data + of_root.part,
-                                 rest);
+             return memory_.read(peer, arguments_.out + offset(peer) + of_root.part, of(peer).in + of_root.part, rest);
            });
   }
 };

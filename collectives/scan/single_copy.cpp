@@ -37,11 +37,11 @@ class Steps : public SingleCopySteps {
   void keep() const {
     if (is_first() && has_own(arguments_.call)) copy_unless_same(arguments_.out, arguments_.in, bytes());
   }
-  template <class ShownBy>
-  [[nodiscard]] bool copy(ShownBy shown_by) const {
+  template <class OfPeer>
+  [[nodiscard]] bool copy(OfPeer of) const {
     if (is_first()) return true;
-    if (!has_own(arguments_.call)) return memory_.read(0, arguments_.out, shown_by(0).data, bytes());
-    return copy_and_join(shown_by(0).data);
+    if (!has_own(arguments_.call)) return memory_.read(0, arguments_.out, of(0).in, bytes());
+    return copy_and_join(of(0).in);
   }
   [[nodiscard]] Arguments again() const {
     Arguments arguments = arguments_;

@@ -31,20 +31,20 @@ class Steps : public SingleCopySteps {
     if (is_root() && !in_place()) copy_unless_same(arguments_.out, arguments_.in + offset(me()), bytes());
   }
   [[nodiscard]] Shown shown() const {
-    if (!is_root()) return {arguments_.out};
-    return {arguments_.in, both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : bytes()};
+    if (!is_root()) return {.out = arguments_.out};
+    return {.in = arguments_.in, .part = both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : bytes()};
   }
   [[nodiscard]] Awaited awaited() const {
     if (!is_root()) return Awaited::giving_root;
     return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
   }
-  template <class ShownBy>
-  [[nodiscard]] bool copy(ShownBy shown_by) const {
-    const Shown of_root = shown_by(root());
-    if (!is_root()) return memory_.read(root(), arguments_.out, of_root.data + offset(me()), of_root.part);
+  template <class OfPeer>
+  [[nodiscard]] bool copy(OfPeer of) const {
+    const Shown of_root = of(root());
+    if (!is_root()) return memory_.read(root(), arguments_.out, of_root.in + offset(me()), of_root.part);
     const std::size_t rest = bytes() - of_root.part;
     return rest == 0 || with_others([&](int peer) {
-             return memory_.write(peer, shown_by(peer).data + of_root.part,
+             return memory_.write(peer, of(peer).out + of_root.part,
                                   {arguments_.in + offset(peer) + of_root.part, rest});
            });
   }

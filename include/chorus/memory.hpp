@@ -7,8 +7,9 @@
 #include <limits>
 #include <new>
 
-// Registered memory: every rank of the node reaches it directly, so that a collective reads a rank's data where it lies
-// instead of having it copied through shared slots or by the system. Pass it to any call, in any part, as any buffer.
+// Registered memory: every rank of the node reaches it directly, so that a collective reads a rank's data where it
+// lies, and may write its result there, instead of having it copied through shared slots or by the system. Pass it to
+// any call, in any part, as any buffer.
 namespace chorus {
 
 /// Gives the calling rank `bytes` of registered memory, of which no other rank needs to know or do anything.

@@ -13,7 +13,7 @@ namespace chorus {
 /// them touches it.
 ///
 /// Shapes   `ranks` is 1 or more; more than the process has cores work, slower.
-/// Memory   each rank reads the others' buffers where they lie, unless CHORUS_SINGLE_COPY=0.
+/// Memory   each rank reads and writes the others' buffers where they lie, unless CHORUS_SINGLE_COPY=0.
 /// Order    one thread makes them; its element may be any. All that Communicator says holds for each element by itself:
 ///          the elements are used at the same time, in any state of MPI. A thread that ends early holds the others up,
 ///          until it revokes its element. Where threads are bound (ThreadBinding), they are before their first

@@ -28,7 +28,7 @@ struct Settings {
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(60);  ///< CHORUS_STALL_WARNING, seconds; zero: none
   SharedMemory shared_memory = SharedMemory::automatic;               ///< CHORUS_SHARED_MEMORY=memfd|named|off
   std::size_t slot_bytes = machine::slot_bytes;                       ///< CHORUS_SLOT_BYTES: length of a data slot
-  bool single_copy = true;   ///< CHORUS_SINGLE_COPY=0: ranks do not read each other's processes
+  bool single_copy = true;   ///< CHORUS_SINGLE_COPY=0: ranks do not reach into each other's processes
   int node_ranks = 0;        ///< CHORUS_NODE_RANKS: pretend that a node has this many ranks of the job; zero: as it is
   std::vector<int> domains;  ///< CHORUS_DOMAINS=8x4x2: pretend that nodes are divided so, from the inside out
   std::vector<int> gpus;     ///< CHORUS_GPUS=0,0,1,1: the GPU of each rank of a node; empty: the nearest

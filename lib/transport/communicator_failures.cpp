@@ -120,8 +120,8 @@ void CommunicatorState::close(const std::string& reason) {
   if (!broken()) {
     end_calls();
     failure_.emplace(ErrorCode::not_initialized, reason);
-    standing_.store(Standing::broken, std::memory_order_release);
     close_memory();
+    standing_.store(Standing::broken, std::memory_order_release);
   }
   cancel_parked(std::make_exception_ptr(Error(*failure_)));
   transport_->set_devices({});

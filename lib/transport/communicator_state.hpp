@@ -307,7 +307,7 @@ class CommunicatorState final : public Waiter, public std::enable_shared_from_th
   Task<> split_devices(CommunicatorState* made, std::optional<int> color, int key);
   /// Tells the other ranks that this one gives the communicator up.
   void tell(const Error& error);
-  /// What has not ended may end with its buffers: nobody writes into them afterwards.
+  /// What has not ended may end with its buffers: nobody touches them afterwards.
   void close_memory() noexcept;
   /// Breaks the communicator and throws `error`; `give_up` tells the other ranks before.
   [[noreturn]] void break_with(const Error& error);

@@ -157,9 +157,10 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
   shared.asks_for_network = spans_nodes;
   const auto extent = [](const PeerRecord& record) { return record.network.nodes * record.network.senders; };
   shared.network = std::ranges::max_element(records_, {}, extent)->network;
-  shared.notes.emplace_back(memory_.single_copy    ? "long blocks of a node by a single copy"
-                            : settings.single_copy ? "no single copy: the system lets no rank read another's memory"
-                                                   : "no single copy: CHORUS_SINGLE_COPY=0");
+  shared.notes.emplace_back(memory_.single_copy ? "long blocks of a node by a single copy"
+                            : settings.single_copy
+                                ? "no single copy: the system lets no rank read and write another's memory"
+                                : "no single copy: CHORUS_SINGLE_COPY=0");
   const Pace& pace = shared.pace;
   if (shared.crowded && pace.measured(true)) {
     shared.notes.push_back(

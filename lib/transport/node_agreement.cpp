@@ -20,7 +20,7 @@ bool NodeAgreement::has_reached(int from, int to) const noexcept {
   return (rows_[static_cast<std::size_t>(from) * row_bytes_ + column / 8] >> column % 8 & std::byte{1}) != std::byte{0};
 }
 
-bool NodeAgreement::everybody_reads_all() const noexcept {
+bool NodeAgreement::everybody_reaches_into_all() const noexcept {
   for (int rank = 0; rank < ranks_; ++rank) {
     if (!has_reached(rank, ranks_)) return false;
   }

@@ -16,9 +16,9 @@ class NodeAgreement {
 
   void reached(int from, int to) noexcept;
   [[nodiscard]] bool has_reached(int from, int to) const noexcept;
-  /// `from` can read the memory of all processes that it has reached.
-  void reads_all(int from) noexcept { reached(from, ranks_); }
-  [[nodiscard]] bool everybody_reads_all() const noexcept;
+  /// `from` can reach into all processes whose memory it shares.
+  void reaches_into_all(int from) noexcept { reached(from, ranks_); }
+  [[nodiscard]] bool everybody_reaches_into_all() const noexcept;
   /// All rows, one record a rank.
   [[nodiscard]] Bytes bytes() noexcept { return rows_; }
   /// The node of each rank, counted in the order of their first ranks. Each rank joins the first node all of whose

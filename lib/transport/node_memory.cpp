@@ -143,7 +143,7 @@ class MemorySharing {
 
 void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me, const Settings& settings,
                            const std::vector<PeerRecord>& records) {
-  bool reads_all = settings.single_copy;
+  bool reaches_into_all = settings.single_copy;
   const PeerRecord& mine = records[static_cast<std::size_t>(me)];
   for (int rank = 0; rank < static_cast<int>(records.size()); ++rank) {
     const auto index = static_cast<std::size_t>(rank);
@@ -156,9 +156,9 @@ void MemorySharing::attach(NodeMemory& memory, NodeAgreement& agreement, int me,
     memory.regions[index] = mapping->base() + peer.region;
     memory.windows[index] = {peer.segment.base, mapping->base(), mapping->bytes()};
     agreement.reached(me, rank);
-    reads_all = reads_all && can_reach(peer.process.pid, peer.probe);
+    reaches_into_all = reaches_into_all && can_reach(peer.process.pid, peer.probe);
   }
-  if (reads_all) agreement.reads_all(me);
+  if (reaches_into_all) agreement.reaches_into_all(me);
 }
 
 Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settings& settings,
@@ -191,7 +191,7 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
   co_await gather_records(transport, all_rows);
   if (segment) segment->unlink();
   memory.nodes = agreement.nodes();
-  memory.single_copy = agreement.everybody_reads_all();
+  memory.single_copy = agreement.everybody_reaches_into_all();
   for (std::size_t rank = 0; rank < size; ++rank) {
     if (memory.nodes[rank] == memory.nodes[me]) continue;
     memory.regions[rank] = nullptr;

@@ -50,7 +50,7 @@ class NodeMemory {
   std::vector<int> nodes;           ///< per rank of the communicator, counted in the order of their first ranks
   std::vector<std::byte*> regions;  ///< per rank; null for those on other nodes
   std::vector<Window> windows;      ///< per rank: the segment its region and its registered memory are in
-  bool single_copy = false;         ///< all ranks can read the processes that they share memory with
+  bool single_copy = false;         ///< all ranks can reach into the processes that they share memory with
 
  private:
   friend class MemorySharing;

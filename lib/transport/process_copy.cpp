@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <cerrno>
 #include <random>
 
 namespace chorus {
@@ -37,6 +38,13 @@ bool can_reach(std::int32_t pid, const MemoryProbe& probe) noexcept {
   auto* const there = reinterpret_cast<std::byte*>(probe.address);
   return read_process(pid, writable_bytes_of(word).data(), there, sizeof word) && word == probe.word &&
          write_process(pid, there, bytes_of(word));
+}
+
+bool has_ended(std::int32_t pid) noexcept {
+  std::byte nothing{};
+  const iovec own{&nothing, sizeof nothing};
+  const iovec no_memory{nullptr, sizeof nothing};  // in a process that runs it is the address that is wrong
+  return process_vm_readv(pid, &own, 1, &no_memory, 1, 0) < 0 && errno == ESRCH;
 }
 
 bool read_process(std::int32_t pid, std::byte* out, const std::byte* there, std::size_t bytes) noexcept {

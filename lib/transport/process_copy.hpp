@@ -21,6 +21,9 @@ struct MemoryProbe {
 /// True where this process can read `probe` in the process with that PID, and write it there as it is.
 [[nodiscard]] bool can_reach(std::int32_t pid, const MemoryProbe& probe) noexcept;
 
+/// True where that process, which could be reached, has ended, even if its parent has not heard of it.
+[[nodiscard]] bool has_ended(std::int32_t pid) noexcept;
+
 /// Copies `bytes` at `there` in the process with that PID to `out`. False where the system does not: the process has
 /// ended, or has changed its rights, or what lies there is no ordinary memory.
 [[nodiscard]] bool read_process(std::int32_t pid, std::byte* out, const std::byte* there, std::size_t bytes) noexcept;

@@ -17,8 +17,9 @@
 namespace chorus {
 namespace {
 
-constexpr int slow_puts_to_doubt = 3;  // one may have been interrupted
-constexpr std::chrono::seconds longest_write(1);
+constexpr int slow_puts_to_doubt = 3;             // one may have been interrupted
+constexpr std::chrono::seconds longest_touch(1);  // of a process that is stopped: it looks again before it goes on
+constexpr std::size_t touched_at_once = std::size_t{1} << 20U;
 constexpr std::chrono::microseconds moment(50);
 
 /// How far the round in `word` lies past `round`, modulo 2^24; ranks are never nearly as far apart.
@@ -61,35 +62,52 @@ const std::byte* SharedGroup::find(int peer, const std::byte* there, std::size_t
   return inside ? window.here + offset : nullptr;
 }
 
-bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept {
-  if (const std::byte* const here = members_.direct ? there : find(peer, there, bytes)) {
-    kernels::copy(out, here, bytes, kernels::Store::cached);
-    return true;
+template <class Copy>
+bool SharedGroup::touch(int peer, std::size_t bytes, Copy copy) const noexcept {
+  std::atomic<std::uint32_t>& touches = page(rank()).touches;
+  // Both sides say what they do before they look at the other's: one of them sees the other.
+  touches.store(static_cast<std::uint32_t>(peer) + 1, std::memory_order_seq_cst);
+  bool copied = true;
+  for (std::size_t done = 0; done < bytes && copied; done += touched_at_once) {
+    copied = !page(peer).closed.load(std::memory_order_seq_cst) && copy(done, std::min(touched_at_once, bytes - done));
   }
-  return read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
+  touches.store(0, std::memory_order_release);
+  return copied;
 }
 
-bool SharedGroup::write(int peer, const std::byte* there, ConstBytes data) const noexcept {
-  auto* const place = const_cast<std::byte*>(there);
-  std::atomic<std::uint32_t>& writes_to = page(rank()).writes_to;
-  // Both sides say what they do before they look at the other's: one of them sees the other.
-  writes_to.store(static_cast<std::uint32_t>(peer) + 1, std::memory_order_seq_cst);
-  bool written = false;
-  if (!page(peer).closed.load(std::memory_order_seq_cst)) {
-    written = members_.direct || write_process(members_.processes[static_cast<std::size_t>(peer)], place, data);
-    if (members_.direct) kernels::copy(place, data.data(), data.size(), kernels::Store::cached);
+bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept {
+  if (members_.direct) {
+    return touch(peer, bytes, [&](std::size_t begin, std::size_t length) {
+      kernels::copy(out + begin, there + begin, length, kernels::Store::cached);
+      return true;
+    });
   }
-  writes_to.store(0, std::memory_order_release);
-  return written;
+  // To read what another process has changed since does no harm, and what it no longer has the system finds out.
+  const std::byte* const here = find(peer, there, bytes);
+  if (here == nullptr) return read_process(members_.processes[static_cast<std::size_t>(peer)], out, there, bytes);
+  kernels::copy(out, here, bytes, kernels::Store::cached);
+  return true;
+}
+
+bool SharedGroup::write(int peer, std::byte* there, ConstBytes data) const noexcept {
+  const bool found = members_.direct || find(peer, there, data.size()) != nullptr;
+  return touch(peer, data.size(), [&](std::size_t begin, std::size_t length) {
+    const ConstBytes part = data.subspan(begin, length);
+    if (!found) return write_process(members_.processes[static_cast<std::size_t>(peer)], there + begin, part);
+    const std::byte* const here = members_.direct ? there + begin : find(peer, there + begin, length);
+    kernels::copy(const_cast<std::byte*>(here), part.data(), length, kernels::Store::cached);
+    return true;
+  });
 }
 
 void SharedGroup::close() noexcept {
   page(rank()).closed.store(true, std::memory_order_seq_cst);
-  const auto until = Wait::Clock::now() + longest_write;
+  const auto until = Wait::Clock::now() + longest_touch;
   for (int peer = 0; peer < size(); ++peer) {
-    const std::atomic<std::uint32_t>& writes_to = page(peer).writes_to;
-    while (writes_to.load(std::memory_order_seq_cst) == static_cast<std::uint32_t>(rank()) + 1) {
-      if (Wait::Clock::now() > until) break;  // it has been killed
+    const std::atomic<std::uint32_t>& touches = page(peer).touches;
+    while (touches.load(std::memory_order_seq_cst) == static_cast<std::uint32_t>(rank()) + 1) {
+      const bool ended = !members_.direct && has_ended(members_.processes[static_cast<std::size_t>(peer)]);
+      if (ended || Wait::Clock::now() > until) break;
       std::this_thread::sleep_for(moment);
     }
   }

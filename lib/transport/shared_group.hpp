@@ -54,7 +54,7 @@ class SharedGroup {
     std::vector<int> communicator_ranks;  ///< per rank: its rank in the communicator, for messages
     std::size_t slot_bytes = 0;           ///< length of one data slot; a multiple of 64
     bool direct = false;                  ///< true where pointers of one rank are valid in the others (threads)
-    std::vector<std::int32_t> processes;  ///< per rank: its PID; empty where ranks cannot read each other's memory
+    std::vector<std::int32_t> processes;  ///< per rank: its PID; empty where ranks cannot reach each other's memory
     std::vector<Window> windows;          ///< per rank: its registered memory; empty where `direct`
     NodeShape shape = {};                 ///< how the node divides its ranks; the same on every rank
   };
@@ -211,9 +211,9 @@ class SharedGroup {
   [[nodiscard]] bool read(int peer, std::byte* out, const std::byte* there, std::size_t bytes) const noexcept;
   /// Copies `data` to `there`, an address of `peer`'s, which waits for it in this call. False where the system
   /// refuses it, or `peer` has ended the call before its time.
-  [[nodiscard]] bool write(int peer, const std::byte* there, ConstBytes data) const noexcept;
+  [[nodiscard]] bool write(int peer, std::byte* there, ConstBytes data) const noexcept;
   /// This rank ends a call before its time, and with it maybe its buffers: returns when nobody writes into them any
-  /// more.
+  /// more, nor reads them where ranks are threads.
   void close() noexcept;
 
   // For reports and failures; any time, any rank.
@@ -261,6 +261,10 @@ class SharedGroup {
   [[nodiscard]] Line& line(int rank, Round round) const noexcept {
     return page(rank).lines[place_of(round, line_slots)].line;
   }
+  /// Copies `bytes` from or to memory of `peer`'s own, as long as it is not closed: `copy(begin, length)` for each
+  /// part; false where one is.
+  template <class Copy>
+  [[nodiscard]] bool touch(int peer, std::size_t bytes, Copy copy) const noexcept;
   /// True where `peer` has made other calls than this rank under the same numbers.
   [[nodiscard]] bool has_made_others(int peer) const noexcept;
   // Lets this rank's processor have what is written in later rounds to itself, which others had read: stores wait for

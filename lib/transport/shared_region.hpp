@@ -58,8 +58,8 @@ struct ControlPage {
   alignas(128) std::atomic<std::uint32_t> failure{0};    ///< ErrorCode + 1 once this rank has given the communicator up
   std::atomic<std::uint32_t> left{0};                    ///< ranks that will not look here again; they add themselves
   std::atomic<bool> calls_ended{false};                  ///< this rank makes no more calls
-  std::atomic<bool> closed{false};                       ///< nobody writes into this rank's own memory any more
-  std::atomic<std::uint32_t> writes_to{0};               ///< the rank into whose own memory this one is writing + 1
+  std::atomic<bool> closed{false};                       ///< nobody touches this rank's own memory any more
+  std::atomic<std::uint32_t> touches{0};                 ///< the rank whose own memory this one touches + 1; 0: none
   std::atomic<std::uint64_t> stream_calls{0};            ///< of this rank's, put into streams: no round tells of them
   alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
   alignas(128) std::array<CallRecord, call_records> calls;

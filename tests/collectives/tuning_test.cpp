@@ -57,7 +57,8 @@ TEST(Tuning, ReadsEveryNumber) {
     "node": {"latency_us": 3, "megabytes_per_second": 4},
     "network": {"latency_us": 5.5, "megabytes_per_second": 6e3},
     "shared_alone_megabytes_per_second": 2.5, "readers_at_once": 1.5, "readers_of_a_core": 1.25,
-    "shared_peer_us": 7, "task_us": 8, "reduce_megabytes_per_second": 9, "further_message": 0.5})"));
+    "shared_peer_us": 7, "task_us": 8, "task_peer_us": 8.5, "reduce_megabytes_per_second": 9,
+    "further_message": 0.5})"));
   EXPECT_EQ(tuning.links.shared.latency_us, 1);
   EXPECT_EQ(tuning.links.shared.megabytes_per_second, 2);
   EXPECT_EQ(tuning.links.node.latency_us, 3);
@@ -69,6 +70,7 @@ TEST(Tuning, ReadsEveryNumber) {
   EXPECT_EQ(tuning.links.readers_of_a_core, 1.25);
   EXPECT_EQ(tuning.links.shared_peer_us, 7);
   EXPECT_EQ(tuning.links.task_us, 8);
+  EXPECT_EQ(tuning.links.task_peer_us, 8.5);
   EXPECT_EQ(tuning.links.reduce_megabytes_per_second, 9);
   EXPECT_EQ(tuning.links.further_message, 0.5);
 }

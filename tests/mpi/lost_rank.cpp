@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of which the last rank stops in the middle. Each other rank writes what its next call said, and after what
 // time, into a file: launchers lose output when a rank dies.
-//   lost_rank killed|killed_while_read|killed_while_lending|killed_before_another|stopped FOLDER
+//   lost_rank killed|killed_while_...|killed_before_another|stopped FOLDER
 
 #include <chorus/chorus.hpp>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +52,13 @@ void gather_long_blocks(const chorus::Communicator& comm) {
   for (;;) chorus::allgather(comm, mine, all, {.algorithm = "single_copy"});
 }
 
+/// Each rank writes what it has reduced into the memory of all others.
+void reduce_long_vectors(const chorus::Communicator& comm) {
+  std::vector<double> data(std::size_t{1} << 20U, 1);
+  kill_the_last(comm);
+  for (;;) chorus::allreduce(comm, data, chorus::ReduceOp::max, {.algorithm = "single_copy"});
+}
+
 void reduce_lent_data(const chorus::Communicator& comm) {
   std::vector<double, chorus::Allocator<double>> data(std::size_t{1} << 20U, 1);
   kill_the_last(comm);
@@ -65,6 +74,17 @@ void gather_after_rank_1(const chorus::Communicator& comm) {
   chorus::gather(comm, data, 0);
   chorus::barrier(comm);
 }
+
+struct Case {
+  std::string_view how;
+  void (*call)(const chorus::Communicator&);
+};
+constexpr Case calls[] = {{"killed", reduce},
+                          {"killed_while_read", gather_long_blocks},
+                          {"killed_while_written", reduce_long_vectors},
+                          {"killed_while_lending", reduce_lent_data},
+                          {"killed_before_another", gather_after_rank_1},
+                          {"stopped", reduce}};
 
 /// Writes how the calls end.
 void report(const chorus::Communicator& comm, const std::string& folder, void (*call)(const chorus::Communicator&)) {
@@ -85,10 +105,10 @@ void report(const chorus::Communicator& comm, const std::string& folder, void (*
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const chorus::Environment environment;
-  const bool killed = std::string_view(argv[1]) != "stopped";
-  const bool while_read = std::string_view(argv[1]) == "killed_while_read";
-  const bool while_lending = std::string_view(argv[1]) == "killed_while_lending";
-  const bool before_another = std::string_view(argv[1]) == "killed_before_another";
+  const std::string_view how = argv[1];
+  const auto* const call = std::ranges::find(calls, how, &Case::how);
+  if (call == std::end(calls)) return 2;
+  const bool killed = how != "stopped";
   const std::string folder = argv[2];
   const chorus::Communicator comm = chorus::Communicator::world();
   const int last = comm.size() - 1;
@@ -98,18 +118,14 @@ int main(int argc, char** argv) {
   chorus::bcast(comm, std::span<pid_t>(&process_of_rank_1, 1), 1);
   chorus::barrier(comm);
   if (comm.rank() == 0) std::ofstream(folder + "/pid") << process << '\n';
-  if (comm.rank() == last && !while_read && !while_lending) raise(killed ? SIGKILL : SIGSTOP);
+  if (comm.rank() == last && !how.starts_with("killed_while")) raise(killed ? SIGKILL : SIGSTOP);
   if (!killed && comm.rank() == 0) {
     std::thread([process] {
       std::this_thread::sleep_for(1s);
       kill(process, SIGCONT);
     }).detach();
   }
-  report(comm, folder,
-         while_read       ? gather_long_blocks
-         : while_lending  ? reduce_lent_data
-         : before_another ? gather_after_rank_1
-                          : reduce);
-  if (killed && !before_another) std::this_thread::sleep_for(2s);  // the others are to see one rank lost
+  report(comm, folder, call->call);
+  if (killed && how != "killed_before_another") std::this_thread::sleep_for(2s);  // the others are to see one rank lost
   return 0;
 }

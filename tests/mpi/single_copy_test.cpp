@@ -10,7 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,7 +52,7 @@ class SecretBuffer {
 
 class SingleCopy : public testing::Test {
  protected:
-  static constexpr std::size_t count = 50'000;  // of a block
+  static constexpr std::size_t count = 150'000;  // of a block
   const Communicator world_ = Communicator::world();
   const std::size_t ranks_ = static_cast<std::size_t>(world_.size());
   const std::size_t me_ = static_cast<std::size_t>(world_.rank());
@@ -63,7 +66,7 @@ class SingleCopy : public testing::Test {
   }
   /// Element `index` of the block from `giver` to `taker`.
   static int element(std::size_t giver, std::size_t taker, std::size_t index) {
-    return static_cast<int>(giver * 1'000'000 + taker * 100'000 + index);
+    return static_cast<int>(giver * 10'000'000 + taker * 1'000'000 + index);
   }
   /// Blocks of this rank for `takers` ranks, in memory that nobody else can read.
   std::span<int> blocks_for(std::size_t takers) const {
@@ -178,6 +181,56 @@ TEST_F(SingleCopy, IsNotNeededIntoTheResultsOfReductions) {
   fill();
   reduce(world_, std::span<const int>(mine), me_ == 1 ? secret : std::span<int>(), ReduceOp::sum, 1, options_);
   if (me_ == 1) expect_sum(secret);
+}
+
+/// A page that its process writes when it has been told of it, as where changes are tracked: the system writes up to
+/// it.
+class TrackedBuffer {
+ public:
+  explicit TrackedBuffer(std::size_t count)
+      : bytes_(count * sizeof(int)),
+        page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+        data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    struct sigaction action = {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = [](int, siginfo_t* fault, void*) {
+      const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+      const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(fault->si_addr) / page * page;
+      if (mprotect(reinterpret_cast<void*>(begin), page, PROT_READ | PROT_WRITE) != 0) std::abort();
+    };
+    sigaction(SIGSEGV, &action, &before_);
+  }
+  TrackedBuffer(const TrackedBuffer&) = delete;
+  TrackedBuffer& operator=(const TrackedBuffer&) = delete;
+  ~TrackedBuffer() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(data_, bytes_);
+  }
+  [[nodiscard]] std::span<int> elements() const noexcept { return {static_cast<int*>(data_), bytes_ / sizeof(int)}; }
+  /// From here on every second page is told of.
+  void track() const {
+    for (std::size_t begin = page_; begin + page_ <= bytes_; begin += 2 * page_) {
+      mprotect(static_cast<std::byte*>(data_) + begin, page_, PROT_READ);
+    }
+  }
+
+ private:
+  std::size_t bytes_;
+  std::size_t page_;
+  void* data_;
+  struct sigaction before_ = {};
+};
+
+TEST_F(SingleCopy, LosesNoInputThatIsHalfWritten) {
+  const TrackedBuffer buffer(count);
+  const std::span<int> data = buffer.elements();
+  for (const bool to_all : {false, true}) {
+    for (std::size_t i = 0; i < count; ++i) data[i] = element(me_, 0, i);
+    buffer.track();
+    if (to_all) allreduce(world_, data, ReduceOp::sum, options_);
+    if (!to_all) reduce(world_, data, ReduceOp::sum, 1, options_);
+    if (to_all || me_ == 1) expect_sum(data);
+  }
 }
 
 TEST_F(SingleCopy, IsNotNeededByReductionsInPlace) {
