@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace chorus {
@@ -49,6 +50,30 @@ inline void show(SharedGroup& memory, Round round, const Shown& own) noexcept {
   return theirs;
 }
 
+/// How much is reduced at a time of what is read of all ranks: it stays in a core's own caches.
+[[nodiscard]] inline std::size_t reduced_at_once(const Call& call, int ranks) noexcept {
+  const std::size_t most = machine::beyond_caches / static_cast<std::size_t>(ranks);
+  return std::max(call.whole_bytes(std::min(machine::longest_segment_of_parts, most)), call.element_bytes());
+}
+/// Where `bytes` of each rank are found here, in the order of the ranks: this rank's are at `own`, the others', at
+/// `there(peer)`, are copied to `place` and behind, but for registered memory. None where they could not be.
+template <class There>
+[[nodiscard]] std::span<const std::byte* const> inputs_of_all(SharedGroup& memory, const std::byte* own, There there,
+                                                              std::size_t bytes, std::byte* place) {
+  const std::span<const std::byte*> inputs = memory.places(memory.size());
+  inputs[static_cast<std::size_t>(memory.rank())] = own;
+  bool all = true;
+  for_others(memory, [&](int peer) {
+    const std::byte*& input = inputs[static_cast<std::size_t>(peer)];
+    input = memory.find(peer, there(peer), bytes);
+    if (input != nullptr) return;
+    all = all && memory.read(peer, place, there(peer), bytes);
+    input = place;
+    place += bytes;
+  });
+  return all ? inputs : std::span<const std::byte*>();
+}
+
 /// What one rank does in a collective inside a node whose ranks show each other where their data lies, and copy from
 /// there straight to where it belongs. A collective's own `Steps` derive from this, say what differs, and have
 ///   copy(of)   copies from the others or to them; of(peer) is what `peer` shows; false where it could not
@@ -62,6 +87,8 @@ class SingleCopySteps {
   void keep() const {}
   /// Who shows what this rank copies from or to.
   [[nodiscard]] Awaited awaited() const { return Awaited::everybody; }
+  /// When all have copied.
+  void end() const {}
   /// The arguments for another algorithm, after all this.
   [[nodiscard]] Arguments again() const { return arguments_; }
 
@@ -123,7 +150,8 @@ struct SingleCopy {
     memory.arrive(done);
     co_await memory.arrivals(done);
     memory.check_others();  // who has arrived may have given up since, before this rank read its data
-    if (!all_copied(memory, done)) co_await other.run(transport, steps.again());
+    if (!all_copied(memory, done)) co_return co_await other.run(transport, steps.again());
+    steps.end();
   }
 
  private:

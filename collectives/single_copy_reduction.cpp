@@ -31,12 +31,6 @@ double share(const Call& call, int ranks, const LinkModel& links) {
   return 1 / (others + 1 + 1 / links.read.megabytes_per_second / reading);
 }
 
-/// How much of a piece is reduced at a time: what is read of all ranks stays in a core's own caches.
-std::size_t segment_of(const Call& call, int ranks) {
-  const std::size_t most = machine::beyond_caches / static_cast<std::size_t>(ranks);
-  return std::max(call.whole_bytes(std::min(machine::longest_segment_of_parts, most)), call.element_bytes());
-}
-
 struct Piece {
   std::size_t begin = 0;
   std::size_t bytes = 0;
@@ -76,7 +70,7 @@ class Steps {
   [[nodiscard]] Progress reduce_own(Round round) {
     piece_of_others_ = shown_by(memory_, round, last_).part;
     const Piece piece = piece_of(memory_.rank());
-    const std::size_t each = std::min(segment_of(arguments_.call, memory_.size()), piece.bytes);
+    const std::size_t each = std::min(reduced_at_once(arguments_.call, memory_.size()), piece.bytes);
     // The result, where this rank does not keep it, and what is read of the others.
     scratch_.emplace(transport_.scratch(static_cast<std::size_t>(memory_.size()) * each));
     Progress progress;
@@ -128,23 +122,10 @@ class Steps {
     return goes_to_all(arguments_.call) || rank == arguments_.call.root;
   }
 
-  /// Where what all ranks have at `begin` is found here, in their order; none where it could not be copied.
   [[nodiscard]] std::span<const std::byte* const> read(Round round, std::size_t begin, std::size_t bytes) const {
-    const std::span<const std::byte*> inputs = memory_.places(memory_.size());
-    inputs[static_cast<std::size_t>(memory_.rank())] = arguments_.in + begin;
-    std::byte* place = scratch_->data();
-    bool all = true;
-    for_others(memory_, [&](int peer) {
-      const std::byte* const there = shown_by(memory_, round, peer).in + begin;
-      const std::byte* here = memory_.find(peer, there, bytes);
-      if (here == nullptr) {
-        place += bytes;
-        all = all && memory_.read(peer, place, there, bytes);
-        here = place;
-      }
-      inputs[static_cast<std::size_t>(peer)] = here;
-    });
-    return all ? inputs : std::span<const std::byte*>();
+    return inputs_of_all(
+        memory_, arguments_.in + begin, [&](int peer) { return shown_by(memory_, round, peer).in + begin; }, bytes,
+        scratch_->data() + bytes);
   }
   /// Gives the others their result at `begin`.
   [[nodiscard]] bool write(Round round, std::size_t begin, ConstBytes result) const {
@@ -179,7 +160,7 @@ Traffic traffic_of_single_copy_reduction(const Problem& problem) {
   const Call& call = problem.call;
   const double others = problem.ranks - 1;
   const double piece = share(call, problem.ranks, links_of(problem)) * static_cast<double>(call.bytes());
-  const double segments = std::max(1.0, piece / static_cast<double>(segment_of(call, problem.ranks)));
+  const double segments = std::max(1.0, piece / static_cast<double>(reduced_at_once(call, problem.ranks)));
   const double writers = goes_to_all(call) ? others : 1;
   const double far = far_by_all(problem, others * piece);
   Traffic traffic{.shared = {.messages = 2},

@@ -161,6 +161,16 @@ TEST_F(SingleCopy, IsNotNeededByReductions) {
   std::vector<int> at_root(me_ == 0 ? count : 0);
   reduce(world_, in, at_root, ReduceOp::sum, 0, options_);
   if (me_ == 0) expect_sum(at_root);
+  const std::size_t share = count / ranks_;
+  std::vector<int> block(share);
+  reduce_scatter_block(world_, in.first(share * ranks_), block, ReduceOp::sum, options_);
+  std::vector<int> blocks(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(share * ranks_));
+  reduce_scatter_block(world_, std::span(blocks), ReduceOp::sum, options_);
+  const std::size_t first = me_ * share;
+  for (std::size_t i = 0; i < share; ++i) {
+    ASSERT_EQ(block[i], sum[first + i]) << "at " << i;
+    ASSERT_EQ(blocks[i], sum[first + i]) << "in place, at " << i;
+  }
 }
 
 /// What has been reduced in place is no input any more, when it cannot be given to another rank.
