@@ -57,9 +57,9 @@ struct Traffic {
   /// Of the `messages`, those that are under way at the same time as another one; bytes: of those that one rank sends
   /// to several others, which, inside a node, take them in at the same time.
   LevelTraffic together = {};
-  LevelTraffic read = {};             ///< inside a node, from other ranks' memory: calls of the system, and bytes
-  bool one_reads = false;             ///< one rank alone, while the others wait for it
-  LevelTraffic inside = {};           ///< by messages inside a node, where `messages` go between nodes
+  LevelTraffic read = {};    ///< inside a node, from other ranks' memory or into it: calls of the system, and bytes
+  bool one_reads = false;    ///< one rank alone, while the others wait for it
+  LevelTraffic inside = {};  ///< by messages inside a node, where `messages` go between nodes
   LevelTraffic inside_together = {};  ///< as `together`, of `inside`
   double arrivals = 0;  ///< through shared memory: of single ranks, awaited; 0: of everybody in each round
   /// Inside a node that is divided (Problem::domains): bytes that the ranks of one of its outermost parts read of what

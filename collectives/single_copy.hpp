@@ -104,6 +104,11 @@ class SingleCopySteps {
   [[nodiscard]] bool both_ends_copy() const {
     return chorus::both_ends_copy(or_built_in(arguments_.links), memory_.size());
   }
+  /// Where the root gives, the others wait for it, and it for them if it writes.
+  [[nodiscard]] Awaited awaited_where_root_gives() const {
+    if (!is_root()) return Awaited::giving_root;
+    return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
+  }
   /// Shown::part where both ends copy the first bytes of a block and the rest, and the root has to `keep` so many
   /// blocks: whole pages, or all.
   [[nodiscard]] std::size_t part_of_others(int keep) const {
@@ -150,8 +155,11 @@ struct SingleCopy {
     memory.arrive(done);
     co_await memory.arrivals(done);
     memory.check_others();  // who has arrived may have given up since, before this rank read its data
-    if (!all_copied(memory, done)) co_return co_await other.run(transport, steps.again());
-    steps.end();
+    if (all_copied(memory, done)) {
+      steps.end();
+    } else {
+      co_await other.run(transport, steps.again());
+    }
   }
 
  private:

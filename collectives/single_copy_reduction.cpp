@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "single_copy_reduction.hpp"
 
-#include "base/machine.hpp"
 #include "link_model.hpp"
 #include "reduction.hpp"
 #include "single_copy.hpp"

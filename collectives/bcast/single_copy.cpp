@@ -36,10 +36,7 @@ class Steps : public SingleCopySteps {
   [[nodiscard]] Shown shown() const {
     return {arguments_.out, arguments_.out, both_ends_copy() ? part_of_others(0) : bytes()};
   }
-  [[nodiscard]] Awaited awaited() const {
-    if (!is_root()) return Awaited::giving_root;
-    return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
-  }
+  [[nodiscard]] Awaited awaited() const { return awaited_where_root_gives(); }
   template <class OfPeer>
   [[nodiscard]] bool copy(OfPeer of) const {
     const Shown of_root = of(root());

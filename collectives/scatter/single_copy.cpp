@@ -34,10 +34,7 @@ class Steps : public SingleCopySteps {
     if (!is_root()) return {.out = arguments_.out};
     return {.in = arguments_.in, .part = both_ends_copy() ? part_of_others(in_place() ? 0 : 1) : bytes()};
   }
-  [[nodiscard]] Awaited awaited() const {
-    if (!is_root()) return Awaited::giving_root;
-    return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
-  }
+  [[nodiscard]] Awaited awaited() const { return awaited_where_root_gives(); }
   template <class OfPeer>
   [[nodiscard]] bool copy(OfPeer of) const {
     const Shown of_root = of(root());
