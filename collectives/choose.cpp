@@ -84,7 +84,8 @@ double predicted_us(const Algorithm& algorithm, const Problem& problem, const Li
   Problem whole = problem;
   whole.links = &links;
   const Traffic traffic = algorithm.traffic(whole);
-  return links.microseconds(problem.shared ? links.overlapped(traffic) : traffic, problem) + overhead_us(algorithm, problem, links);
+  return links.microseconds(problem.shared ? links.overlapped(traffic) : traffic, problem) +
+         overhead_us(algorithm, problem, links);
 }
 
 const Algorithm& fastest(const Problem& problem, const LinkModel& links) {
