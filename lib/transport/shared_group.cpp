@@ -90,12 +90,11 @@ bool SharedGroup::read(int peer, std::byte* out, const std::byte* there, std::si
 }
 
 bool SharedGroup::write(int peer, std::byte* there, ConstBytes data) const noexcept {
-  const bool found = members_.direct || find(peer, there, data.size()) != nullptr;
+  const std::byte* const found = members_.direct ? there : find(peer, there, data.size());
   return touch(peer, data.size(), [&](std::size_t begin, std::size_t length) {
     const ConstBytes part = data.subspan(begin, length);
-    if (!found) return write_process(members_.processes[static_cast<std::size_t>(peer)], there + begin, part);
-    const std::byte* const here = members_.direct ? there + begin : find(peer, there + begin, length);
-    kernels::copy(const_cast<std::byte*>(here), part.data(), length, kernels::Store::cached);
+    if (found == nullptr) return write_process(members_.processes[static_cast<std::size_t>(peer)], there + begin, part);
+    kernels::copy(const_cast<std::byte*>(found) + begin, part.data(), length, kernels::Store::cached);
     return true;
   });
 }
