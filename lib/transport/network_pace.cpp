@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/network_pace.hpp"
 
-#include "base/remembered.hpp"
+#include "base/guarded.hpp"
 #include "task/when_all.hpp"
 #include "transport/gathering.hpp"
 #include "transport/transport.hpp"
@@ -123,8 +123,8 @@ double rate(std::size_t bytes, double long_us, double short_us) {
   return static_cast<double>(bytes) / std::max(long_us - short_us, long_us / 10);
 }
 
-Remembered<NetworkPace>& network_of_process() noexcept {
-  static Remembered<NetworkPace> network;
+Guarded<NetworkPace>& network_of_process() noexcept {
+  static Guarded<NetworkPace> network;
   return network;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/pace.hpp"
 
+#include "base/guarded.hpp"
 #include "base/machine.hpp"
-#include "base/remembered.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/gathering.hpp"
 #include "transport/shared_group.hpp"
@@ -158,8 +158,8 @@ Task<bool> are_on_cores_of_their_own(SharedGroup& memory) {
   co_return std::ranges::adjacent_find(cores) == cores.end();
 }
 
-Remembered<KnownPaces>& paces_of_process() noexcept {
-  static Remembered<KnownPaces> paces;
+Guarded<KnownPaces>& paces_of_process() noexcept {
+  static Guarded<KnownPaces> paces;
   return paces;
 }
 

@@ -108,13 +108,25 @@ void go_on(const Communicator& comm) {
   for (;;) chorus::allreduce(comm, data, ReduceOp::sum, {.algorithm = "lanes"});
 }
 
-/// The ranks of `host` run this, while a call is under way.
-[[noreturn]] void vanish(std::string_view how, bool first_of_host) {
+/// The first rank of a host runs this, while a call is under way. First of all the launcher's process there is killed,
+/// which else could tell the other hosts' of the death of a single rank before they all are dead.
+void vanish(std::string_view how, const std::vector<pid_t>& ranks) {
   std::this_thread::sleep_for(300ms);
-  if (how != "processes" && first_of_host && std::system("ip link set eth0 down") != 0) std::_Exit(2);
+  if (how != "processes" && std::system("ip link set eth0 down") != 0) std::_Exit(2);
   std::this_thread::sleep_for(100ms);
-  if (how != "link") raise(SIGKILL);
-  for (;;) pause();
+  if (how == "link") return;
+  kill(getppid(), SIGKILL);
+  for (const pid_t rank : ranks) {
+    if (rank != getpid()) kill(rank, SIGKILL);
+  }
+  raise(SIGKILL);
+}
+
+/// Those of this rank's host.
+std::vector<pid_t> processes_of(const Communicator& host) {
+  std::vector<pid_t> processes(static_cast<std::size_t>(host.size()));
+  chorus::allgather(host, std::array{getpid()}, processes);
+  return processes;
 }
 
 }  // namespace
@@ -132,11 +144,12 @@ int main(int argc, char** argv) {
     one.call(comms.back());
   }
   const Communicator busy = world.dup();
-  const bool first_of_host = world.node().rank() == 0;
+  const Communicator host = world.node();
+  const std::vector<pid_t> ranks_of_host = processes_of(host);
   const bool vanishes = is_on_last_host(world);
   chorus::barrier(busy);
   if (vanishes) {
-    std::thread(vanish, std::string_view(argv[1]), first_of_host).detach();
+    if (host.rank() == 0) std::thread(vanish, std::string_view(argv[1]), ranks_of_host).detach();
     static_cast<void>(outcome_of({"running", go_on}, busy));
     for (;;) pause();
   }

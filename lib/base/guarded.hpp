@@ -5,9 +5,9 @@
 
 namespace chorus {
 
-/// What a process remembers from one communicator to the next; any thread may ask.
+/// A value that any thread may read and change.
 template <class T>
-class Remembered {
+class Guarded {
  public:
   [[nodiscard]] T get() {
     const std::scoped_lock lock(mutex_);
