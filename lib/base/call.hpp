@@ -119,11 +119,12 @@ template <class Field>
          known.opaque_bytes == alone(made.opaque_bytes);
 }
 
-/// A number that is equal for calls of the same kind, and most often different for others.
+/// A number that is equal for calls of the same kind, and most often different for others, its last bits alone, too: a
+/// product's bits depend on no higher ones of its factors.
 [[nodiscard]] constexpr std::uint64_t kind_hash(const Call& call) noexcept {
-  const std::uint64_t word = call.count ^ static_cast<std::uint64_t>(call.collective) << 40U ^
-                             static_cast<std::uint64_t>(call.op) << 48U ^ static_cast<std::uint64_t>(call.type) << 56U;
-  return word * 0x9E3779B97F4A7C15U >> 32U;
+  const std::uint64_t kind = static_cast<std::uint64_t>(call.collective) | static_cast<std::uint64_t>(call.op) << 8U |
+                             static_cast<std::uint64_t>(call.type) << 16U;
+  return (call.count ^ call.count >> 32U ^ kind << 8U) * 0x9E3779B97F4A7C15U >> 32U;
 }
 
 /// A call in three words: what other ranks compare and read.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace chorus {
@@ -98,6 +99,37 @@ TEST(Signature, FitsInFortyBitsAndIsTheSameForEqualCalls) {
     EXPECT_EQ(signature(packed(call)) >> 40U, 0U);
     EXPECT_EQ(signature(packed(call)), signature(packed(Call(call))));
   }
+}
+
+/// How many places of a table as small as those of the library `calls` take.
+std::size_t places_taken_by(const std::vector<Call>& calls) {
+  std::unordered_set<std::uint64_t> places;
+  for (const Call& call : calls) places.insert(kind_hash(call) % 64);
+  return places.size();
+}
+
+TEST(KindHash, SpreadsWhatDiffersInOneFieldAlone) {
+  const Call plain{Collective::allreduce, DataType::float64, ReduceOp::sum, 0, 1000};
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20U}) {
+    std::vector<Call> collectives, operations, types;
+    for (int kind = 0; kind < collective_count; ++kind) {
+      collectives.push_back({static_cast<Collective>(kind), plain.type, plain.op, 0, count});
+    }
+    for (int op = 0; op < reduce_op_count; ++op) {
+      operations.push_back({plain.collective, plain.type, static_cast<ReduceOp>(op), 0, count});
+    }
+    for (int type = 0; type < data_type_count; ++type) {
+      types.push_back({plain.collective, static_cast<DataType>(type), plain.op, 0, count});
+    }
+    for (const std::vector<Call>& calls : {collectives, operations, types}) {
+      EXPECT_GT(3 * places_taken_by(calls), 2 * calls.size()) << count;
+    }
+  }
+  std::vector<Call> lengths;
+  for (unsigned power = 0; power <= 30; ++power) {
+    lengths.push_back({plain.collective, plain.type, plain.op, 0, std::size_t{1} << power});
+  }
+  EXPECT_GT(3 * places_taken_by(lengths), 2 * lengths.size());
 }
 
 TEST(Call, CountsElementsAndKnowsTheirBytes) {

@@ -49,6 +49,18 @@ TEST_F(Remembering, AsksAgainForOtherRanks) {
   EXPECT_EQ(ask(problem), 2);
 }
 
+TEST_F(Remembering, KeepsThePhasesOfOneCall) {
+  const LinkModel links;
+  Problem reduced = allreduce_of(4, links), between = reduced, spread = reduced;
+  reduced.call.collective = Collective::reduce;
+  spread.call.collective = Collective::bcast;
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_EQ(ask(reduced), 1);
+    EXPECT_EQ(ask(between), 2);
+    EXPECT_EQ(ask(spread), 3);
+  }
+}
+
 TEST_F(Remembering, TakesEveryRootAlike) {
   const LinkModel links;
   Problem problem = allreduce_of(4, links);
