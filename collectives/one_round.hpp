@@ -2,6 +2,7 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "base/cache_lines.hpp"
 #include "base/machine.hpp"
 #include "base/section.hpp"
 #include "kernels/kernels.hpp"
@@ -19,8 +20,16 @@ struct InLine {
     if (bytes > 0) std::memcpy(memory.payload(round) + offset, data, bytes);
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.payload(round, rank); }
+  static constexpr std::size_t fetched_in_wait = 0;  // it comes with the line
+  static constexpr std::size_t fetched_ahead = 0;
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.payloads(round); }
 };
+
+/// Fetches the place to which this rank will write `bytes` a few rounds on, which others have read: all of it where
+/// plain stores will write it, and else where it begins.
+inline void fetch_next(const std::byte* place, std::size_t bytes) {
+  if (bytes > 0) prefetch_for_write(place, bytes < machine::streaming_from ? bytes : 1);
+}
 
 /// Short data, which stands in a cell when its rank arrives.
 template <const Cells& cells>
@@ -37,12 +46,14 @@ struct InCellOf {
     if constexpr (&cells == &short_cells) {
       memory.note_cell(offset + bytes);
     } else {
-      prefetch_for_write(memory.cell(cells, round + lines_fetched, memory.rank()));
+      fetch_next(memory.cell(cells, round + places_fetched, memory.rank()) + offset, bytes);
     }
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) {
     return memory.cell(cells, round, rank);
   }
+  static constexpr std::size_t fetched_in_wait = machine::fetched_in_wait;
+  static constexpr std::size_t fetched_ahead = machine::streaming_from;
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.cells(cells, round); }
 };
 using InCell = InCellOf<short_cells>;
@@ -53,9 +64,11 @@ struct InSlot {
   static void write(SharedGroup& memory, Round round, const std::byte* data, std::size_t bytes,
                     std::size_t offset = 0) {
     memory.put(memory.slot(round, memory.rank()) + offset, data, bytes);
-    prefetch_for_write(memory.slot(round + lines_fetched, memory.rank()));
+    fetch_next(memory.slot(round + places_fetched, memory.rank()) + offset, bytes);
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.slot(round, rank); }
+  static constexpr std::size_t fetched_in_wait = machine::fetched_in_wait;
+  static constexpr std::size_t fetched_ahead = 0;
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }
 };
 
@@ -83,14 +96,17 @@ void for_others(const SharedGroup& memory, Step step) {
 }
 
 /// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
-enum class Awaited { everybody, givers_before, giving_root, nobody };
+enum class Awaited { everybody, givers, givers_before, giving_root, nobody };
+
+/// What the place of a rank holds: one block, or a block for every rank.
+enum class Holds { one_block, all_blocks };
 
 /// A collective of one round in shared memory, as a coroutine and without one, whole and in halves. `Place` is InLine,
 /// InCellOf or InSlot; `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
 ///   awaited(memory, a)        whose arrival this rank needs
 ///   read(memory, round, a)    makes the result of what has arrived
-template <class Steps, class Place>
+template <class Steps, class Place, Holds holds = Holds::one_block>
 struct OneRound {
   static Task<> run(Transport& transport, Arguments arguments) {
     SharedGroup& memory = *transport.shared();
@@ -118,16 +134,20 @@ struct OneRound {
   static void take(Transport& transport, const Arguments& arguments, Round round) {
     SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::everybody) memory.wait_for_all(round);
-    if (awaited == Awaited::givers_before) memory.wait_for_all_before(round);
-    if (awaited == Awaited::giving_root) memory.wait_for(round, arguments.call.root);
+    const int root = arguments.call.root;
+    const auto now = [&](int peer) { return read_of(memory, round, peer, arguments, Place::fetched_in_wait); };
+    const auto next = [&](int peer) { return read_of(memory, round + 1, peer, arguments, Place::fetched_ahead); };
+    if (awaited == Awaited::everybody) memory.wait_for_all(round, now);
+    if (awaited == Awaited::givers) memory.wait_for_givers(round, 0, memory.size(), next);
+    if (awaited == Awaited::givers_before) memory.wait_for_givers(round, 0, memory.rank(), next);
+    if (awaited == Awaited::giving_root) memory.wait_for_givers(round, root, root + 1, next);
     Steps::read(memory, round, arguments);
   }
 
   static Task<> take_later(Transport& transport, Arguments arguments, Round round) {
     SharedGroup& memory = *transport.shared();
     const Awaited awaited = Steps::awaited(memory, arguments);
-    if (awaited == Awaited::everybody) co_await memory.arrivals(round);
+    if (awaited == Awaited::everybody || awaited == Awaited::givers) co_await memory.arrivals(round);
     if (awaited == Awaited::givers_before) co_await memory.arrivals_before(round);
     if (awaited == Awaited::giving_root) co_await memory.arrival(round, arguments.call.root);
     Steps::read(memory, round, arguments);
@@ -136,14 +156,20 @@ struct OneRound {
   static constexpr Halves halves{give, take, take_later};
 
  private:
+  /// What this rank reads of `peer` in `round` where that is no longer than `most`, and else nothing.
+  static ConstBytes read_of(const SharedGroup& memory, Round round, int peer, const Arguments& arguments,
+                            std::size_t most) {
+    const std::size_t bytes = arguments.call.bytes();
+    if (bytes > most) return {};
+    const int before = holds == Holds::all_blocks ? memory.rank() : 0;
+    return {Place::of(memory, round, peer) + static_cast<std::size_t>(before) * bytes, bytes};
+  }
+
   static void show(SharedGroup& memory, Round round, const Arguments& arguments) {
     Steps::write(memory, round, arguments);
     memory.arrive(round);
   }
 };
-
-/// What the place of a rank holds: one block, or a block for every rank.
-enum class Holds { one_block, all_blocks };
 
 [[nodiscard]] inline std::size_t bytes_in_place(Holds holds, const Call& call, int ranks) {
   return call.bytes() * static_cast<std::size_t>(holds == Holds::all_blocks ? ranks : 1);
@@ -151,7 +177,7 @@ enum class Holds { one_block, all_blocks };
 
 /// A collective of one round whose data comes with the cache line of the arrival.
 template <template <class> class Steps, Holds holds = Holds::one_block>
-struct OneRoundInLine : OneRound<Steps<InLine>, InLine> {
+struct OneRoundInLine : OneRound<Steps<InLine>, InLine, holds> {
   static bool applies(const Problem& problem) {
     return problem.shared && bytes_in_place(holds, problem.call, problem.ranks) <= payload_bytes;
   }
@@ -159,7 +185,7 @@ struct OneRoundInLine : OneRound<Steps<InLine>, InLine> {
 
 /// One in which all wait for all, whose data stands in a slot.
 template <template <class> class Steps, Holds holds = Holds::one_block>
-struct OneRoundInSlot : OneRound<Steps<InSlot>, InSlot> {
+struct OneRoundInSlot : OneRound<Steps<InSlot>, InSlot, holds> {
   static bool applies(const Problem& problem) {
     return problem.shared && bytes_in_place(holds, problem.call, problem.ranks) <= problem.slot_bytes;
   }
@@ -189,7 +215,7 @@ struct OneRoundAhead {
 
  private:
   template <class Place>
-  using In = OneRound<Steps<Place>, Place>;
+  using In = OneRound<Steps<Place>, Place, holds>;
 
   /// `what` of the OneRound whose place is the shortest that holds the data.
   template <class What>

@@ -48,8 +48,13 @@ bool gives_one_section(const Call& call, int ranks) {
   return ranks <= 2 || call.collective == Collective::gatherv || call.collective == Collective::allgatherv;
 }
 
-/// One call through shared memory on one rank. The bytes a rank shows are those of its line, then those of its slot: a
-/// table of what it gives, and the sections one after another, from the slot on where they do not fit into the line.
+// The places where a rank shows bytes: those of its line, from there on those of its short cell, of which there are as
+// many, and then those of its slot.
+constexpr std::size_t cell_begin = payload_bytes;
+constexpr std::size_t slot_begin = cell_begin + short_cells.bytes;
+static_assert(short_cells.count == line_slots);
+
+/// One call through shared memory on one rank: it shows a table of what it gives, and the sections one after another.
 class Passage {
  public:
   Passage(Transport& transport, const Arguments& arguments)
@@ -60,19 +65,21 @@ class Passage {
         ranks_(memory_.size()),
         receivers_(receivers(transport, arguments.call)),
         givers_(givers(transport, arguments.call)),
+        rooted_(has_root(arguments.call.collective)),
         one_section_(gives_one_section(arguments.call, ranks_)),
         table_bytes_((one_section_ ? 1 : index(ranks_)) * sizeof(Entry)),
-        table_(table_bytes_ <= payload_bytes ? 0 : payload_bytes) {}
+        table_(place_behind(0, table_bytes_)) {}
 
   /// How many there are of what this rank writes to show what it gives.
   [[nodiscard]] int slots() const {
     std::size_t end = table_ + table_bytes_;
     for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
       if (peer == me_) continue;
-      end += arguments_.in_sections[index(peer)].bytes;
-      if (one_section_ || end > payload_bytes) break;
+      const std::size_t bytes = arguments_.in_sections[index(peer)].bytes;
+      end = place_behind(end, bytes) + bytes;
+      if (one_section_ || end > slot_begin) break;
     }
-    return end <= payload_bytes ? line_slots : data_slots;
+    return end <= slot_begin ? line_slots : data_slots;
   }
 
   /// Shows what this rank gives in `round`.
@@ -83,7 +90,20 @@ class Passage {
       end = show(round, peer, end);
       if (one_section_) break;
     }
-    if (end > payload_bytes) prefetch_for_write(memory_.slot(round + lines_fetched, me_));
+    if (rooted_ && end > cell_begin) memory_.note_cell(std::min(end, slot_begin) - cell_begin);
+    in_slot_ = end > slot_begin ? end - slot_begin : 0;
+    fetch_next(memory_.slot(round + places_fetched, me_), in_slot_);
+  }
+
+  /// Waits for `peer`, of which something is to be taken.
+  void wait_for(SharedGroup::Waits& waits, Round round, int peer) {
+    if (rooted_) {
+      ahead_ = waits.for_giver(round, peer);
+    } else if (in_slot_ <= machine::fetched_in_wait) {
+      waits.for_arrival(round, peer, {memory_.slot(round, peer), in_slot_});  // which shows about as much
+    } else {
+      waits.for_arrival(round, peer);
+    }
   }
 
   /// The rank `step` places ahead of this one, and that behind.
@@ -101,7 +121,8 @@ class Passage {
       whole_ = false;
     } else if (entry.bytes > 0) {
       std::memcpy(arguments_.out + section.offset, shown(round, peer, entry.begin), entry.bytes);
-      if (entry.begin >= payload_bytes) __builtin_prefetch(memory_.slot(round + 1, peer));  // as it may be there
+      const bool is_short = entry.bytes < machine::streaming_from;
+      if (ahead_ && is_short) prefetch_for_read(shown(round + 1, peer, entry.begin), entry.bytes);
     }
   }
 
@@ -140,12 +161,21 @@ class Passage {
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   [[nodiscard]] const std::byte* shown(Round round, int rank, std::size_t place) const {
-    if (place < payload_bytes) return memory_.payload(round, rank) + place;
-    return memory_.slot(round, rank) + (place - payload_bytes);
+    return place < cell_begin ? memory_.payload(round, rank) + place : behind_line(round, rank, place);
   }
   [[nodiscard]] std::byte* own(Round round, std::size_t place) {
-    if (place < payload_bytes) return memory_.payload(round) + place;
-    return memory_.slot(round, me_) + (place - payload_bytes);
+    return place < cell_begin ? memory_.payload(round) + place : behind_line(round, me_, place);
+  }
+  [[nodiscard]] std::byte* behind_line(Round round, int rank, std::size_t place) const {
+    if (place < slot_begin) return memory_.cell(short_cells, round, rank) + (place - cell_begin);
+    return memory_.slot(round, rank) + (place - slot_begin);
+  }
+  /// Where `bytes` are shown, or their beginning, behind what ends at `end`: the slot has room for any. Where all wait
+  /// for all nothing is gained by cells.
+  [[nodiscard]] std::size_t place_behind(std::size_t end, std::size_t bytes) const {
+    if (end + bytes <= cell_begin) return end;
+    if (rooted_ && std::max(end, cell_begin) + bytes <= slot_begin) return std::max(end, cell_begin);
+    return std::max(end, slot_begin);
   }
   [[nodiscard]] std::size_t place_of_entry(int to) const {
     return table_ + (one_section_ ? 0 : index(to) * sizeof(Entry));
@@ -182,10 +212,9 @@ class Passage {
   /// Shows the section for `peer` at `end` or behind; returns the end of it.
   std::size_t show(Round round, int peer, std::size_t end) {
     const Section& section = arguments_.in_sections[index(peer)];
-    Entry entry{.begin = end, .bytes = section.bytes};
-    if (end < payload_bytes && section.bytes > payload_bytes - end) entry.begin = payload_bytes;
-    const std::size_t left = payload_bytes + memory_.slot_bytes() - entry.begin;
-    if (entry.begin >= payload_bytes && section.bytes > std::min(left, longest_in_slot())) {
+    Entry entry{.begin = place_behind(end, section.bytes), .bytes = section.bytes};
+    const std::size_t left = slot_begin + memory_.slot_bytes() - entry.begin;
+    if (entry.begin >= slot_begin && section.bytes > std::min(left, longest_in_slot())) {
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
       entry.begin = Entry::by_message;
@@ -205,9 +234,12 @@ class Passage {
   int ranks_;
   Ranks receivers_;
   Ranks givers_;
+  bool rooted_;
   bool one_section_;
   std::size_t table_bytes_;
-  std::size_t table_;  // where it begins
+  std::size_t table_;        // where it begins
+  std::size_t in_slot_ = 0;  // of what this rank shows
+  bool ahead_ = false;       // the rank of which something is taken has probably gone on to the next round
   bool whole_ = true;
   std::optional<std::size_t> longest_in_slot_;
   std::optional<InputCopy> copy_;  // of the input, where it is overwritten before it is read
@@ -246,7 +278,7 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
   for (int step = 1; step < memory.size(); ++step) {
     const int peer = passage.ahead(step);
     if (!passage.gets_from(peer)) continue;
-    waits.for_arrival(round, peer);
+    passage.wait_for(waits, round, peer);
     passage.take(round, peer);
   }
   if (!passage.whole()) memory.drive(passage.pass_rest(round));

@@ -26,7 +26,7 @@ struct Steps {
     if (!is_root(memory, arguments)) Place::write(memory, round, arguments.in, arguments.call.bytes());
   }
   static Awaited awaited(const SharedGroup& memory, const Arguments& arguments) {
-    return is_root(memory, arguments) ? Awaited::everybody : Awaited::nobody;
+    return is_root(memory, arguments) ? Awaited::givers : Awaited::nobody;
   }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     if (!is_root(memory, arguments)) return;

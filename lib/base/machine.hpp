@@ -21,7 +21,9 @@ inline constexpr std::size_t shortest_segment_of_tree = std::size_t{2} << 10U;
 inline constexpr std::size_t near_piece = std::size_t{16} << 10U;
 
 /// Below it plain stores into shared memory are faster than streamed ones, or lose little.
-inline constexpr std::size_t streaming_from = 4096;
+inline constexpr std::size_t streaming_from = 8192;
+/// What a rank fetches of another while it waits for it, at the most: more is taken from who still writes it.
+inline constexpr std::size_t fetched_in_wait = 256;
 /// From the one to the other a loop of vectors may copy faster than memcpy, which leaves it to one instruction.
 inline constexpr std::size_t vectors_from = 4096;
 inline constexpr std::size_t vectors_to = std::size_t{4} << 20U;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shared_group.hpp"
 
+#include "base/cache_lines.hpp"
 #include "base/machine.hpp"
 #include "transport/failure_text.hpp"
 #include "transport/process_copy.hpp"
@@ -157,7 +158,7 @@ bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
 
 void SharedGroup::take_lines_back(Round first) const noexcept {
   for (Round round = first; round < first + rounds_taken_back; ++round) {
-    take_line(reinterpret_cast<std::byte*>(&line(members_.rank, round)));
+    take_lines(reinterpret_cast<const std::byte*>(&line(members_.rank, round)), sizeof(Line));
   }
 }
 
@@ -167,8 +168,7 @@ void SharedGroup::take_cells_back(Round round) noexcept {
   const Round first = std::max(round + rounds_taken_back, cells_taken_to_);
   cells_taken_to_ = round + 2 * rounds_taken_back;
   for (Round later = first; later < cells_taken_to_; ++later) {
-    std::byte* const mine = cell(short_cells, later, members_.rank);
-    for (std::size_t at = 0; at < end; at += sizeof(Line)) take_line(mine + at);
+    take_lines(cell(short_cells, later, members_.rank), end);
   }
 }
 
@@ -208,7 +208,7 @@ void SharedGroup::wait_until_left(Round needed) {
   known_ = needed;
 }
 
-void SharedGroup::Waits::longer_for(Round round, int peer) {
+void SharedGroup::Waits::longer_for(Round round, int peer, ConstBytes shown) {
   if (wait_) {
     wait_->moved();
   } else {
@@ -216,7 +216,20 @@ void SharedGroup::Waits::longer_for(Round round, int peer) {
   }
   do {
     wait_->pause(group_.bell_of(peer));
+    prefetch_for_read(shown.data(), shown.size());
   } while (!group_.has_arrived(round, peer));
+}
+
+bool SharedGroup::Waits::for_giver(Round round, int peer) {
+  if (group_.given_in_ + 1 < round) group_.given_since_ = round;
+  group_.given_in_ = round;
+  if (!group_.has_arrived(round, peer)) {
+    longer_for(round, peer, {});
+    return false;
+  }
+  if (group_.given_since_ == round) return false;
+  prefetch_for_read(reinterpret_cast<const std::byte*>(&group_.line(peer, round + 1)), sizeof(Line));
+  return true;
 }
 
 std::span<const std::byte*> SharedGroup::slots(Round round, std::size_t offset) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/bytes.hpp"
+#include "base/cache_lines.hpp"
 #include "base/call.hpp"
 #include "base/machine.hpp"
 #include "kernels/kernels.hpp"
@@ -118,29 +119,44 @@ class SharedGroup {
   class Waits {
    public:
     explicit Waits(SharedGroup& group) noexcept : group_(group) {}
-    void for_arrival(Round round, int peer) {
-      if (!group_.has_arrived(round, peer)) longer_for(round, peer);
+    /// Where it has to wait it fetches `shown`, what it is going to read of `peer`, with each look.
+    void for_arrival(Round round, int peer, ConstBytes shown = {}) {
+      if (!group_.has_arrived(round, peer)) longer_for(round, peer, shown);
     }
+    /// The same of a rank that waits for nobody itself. True where it has probably gone on to the next round, so that
+    /// what it shows there may be fetched, as its line is: it was there already, and the round before was such a one.
+    [[nodiscard]] bool for_giver(Round round, int peer);
 
    private:
-    void longer_for(Round round, int peer);
+    void longer_for(Round round, int peer, ConstBytes shown);
 
     SharedGroup& group_;
     std::optional<Wait> wait_;
   };
-  void wait_for(Round round, int peer) { Waits(*this).for_arrival(round, peer); }
-  /// For the ranks before this one.
-  void wait_for_all_before(Round round) {
-    Waits waits(*this);
-    for (int peer = 0; peer < members_.rank; ++peer) waits.for_arrival(round, peer);
-  }
-  void wait_for_all(Round round) {
+  /// `shown(peer)` is what this rank is going to read of `peer`.
+  template <class Shown>
+  void wait_for_all(Round round, Shown shown) {
     Waits waits(*this);
     for (int peer = 0; peer < size(); ++peer) {
       // Not for itself: its line, just written, is on its way to the others, and to look at it would wait for that.
-      if (peer != members_.rank) waits.for_arrival(round, peer);
+      if (peer != members_.rank) waits.for_arrival(round, peer, shown(peer));
     }
     known_ = round;
+  }
+  void wait_for_all(Round round) {
+    wait_for_all(round, [](int /*peer*/) { return ConstBytes(); });
+  }
+  /// For ranks `first` to `end` - 1, which wait for nobody themselves; `next(peer)` is what this rank is going to read
+  /// of `peer` in a next such round.
+  template <class Next>
+  void wait_for_givers(Round round, int first, int end, Next next) {
+    Waits waits(*this);
+    for (int peer = first; peer < end; ++peer) {
+      if (peer == members_.rank || !waits.for_giver(round, peer)) continue;
+      const ConstBytes shown = next(peer);
+      prefetch_for_read(shown.data(), shown.size());
+    }
+    if (end - first == size()) known_ = round;
   }
   /// Drives `task` until it is done: for what a collective cannot do without a coroutine. Throws what it threw.
   void drive(Task<> task) { waiter_.drive(std::move(task)); }
@@ -319,6 +335,8 @@ class SharedGroup {
   std::size_t pace_lasts_to_ = std::numeric_limits<std::size_t>::max();
   std::size_t cell_end_ = 0;  // of the cell that was written for the next arrival
   Round cells_taken_to_ = 0;  // before this round they were
+  Round given_in_ = 0;        // the last round in which this rank has waited for givers
+  Round given_since_ = 0;     // the first of the rounds up to that one in all of which it did
   Round known_ = 0;           // everybody has arrived at this round, so has left all before it
   std::vector<const std::byte*> places_;
   std::vector<std::uint64_t> bytes_read_;

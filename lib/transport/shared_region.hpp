@@ -20,7 +20,7 @@ inline constexpr int data_slots = 8;
 inline constexpr std::size_t failure_text_bytes = 4032;
 /// How far ahead a rank fetches its slots and long cells, which others had read: so far that nobody waits for those
 /// yet.
-inline constexpr Round lines_fetched = 6;
+inline constexpr Round places_fetched = 6;
 /// For how many rounds at a time a rank takes its lines and cells back, which others had read.
 inline constexpr Round rounds_taken_back = 16;
 /// Which of `count` places, a power of two, `round` has: not the next one. A processor that has read one line after
