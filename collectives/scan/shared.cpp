@@ -61,7 +61,7 @@ Traffic traffic(const Problem& problem) {
   const double by_each = 2 * bytes * (problem.ranks - 1) / problem.ranks;  // read and written, in the mean
   return {.shared = {.messages = rounds + between + until_all_have_come,
                      .bytes = by_each,
-                     .reduced = joins(problem) ? bytes + between * segment : 0},
+                     .reduced = joins(problem) ? bytes : 0},
           .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
           .messages = {},
           // Each waits for the one before it alone, and where ranks share a core for half of them in the mean.

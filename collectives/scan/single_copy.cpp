@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single-copy scan and exscan of two ranks: the first shows where its data lies; the second copies it from there into
-// its result and, for scan, joins its own to it.
+// Single-copy scan and exscan of two ranks: both show where their data lies. For exscan the second copies the first
+// part of what the first has into its result, and the first writes the rest there. For scan the second copies it all
+// and joins its own to it: what another core has just written takes longer to join than to copy.
 //
-// Nothing goes through shared memory, but the first rank is idle: where caches do not hold the data, both copying a
-// segment at a time takes less. Of more ranks each would read those of all before it, and all would wait for the last
-// one: passing on the sum so far takes less.
+// Where caches do not hold the data, a scan whose ranks both copy a segment at a time takes less. Of more ranks each
+// would read those of all before it, and all would wait for the last one: passing on the sum so far takes less.
 
 #include "single_copy.hpp"
 #include "base/machine.hpp"
@@ -21,9 +21,15 @@ extern const Algorithm algorithm;
 namespace chorus::scan_single_copy {
 namespace {
 
+bool both_ends(const Problem& problem) {
+  return !has_own(problem.call) && both_ends_copy(links_of(problem), problem.ranks);
+}
+
 Traffic traffic(const Problem& problem) {
+  if (both_ends(problem)) return traffic_of_both_ends(problem, 0);
   Traffic traffic = single_copy_traffic(problem, 1, 0);
   if (has_own(problem.call)) traffic.read.reduced = static_cast<double>(problem.call.bytes());
+  traffic.one_reads = true;
   return traffic;
 }
 
@@ -34,14 +40,21 @@ class Steps : public SingleCopySteps {
     if (overwrites_own()) copy_unless_same(copy_.data(), arguments.in, bytes());
   }
 
+  [[nodiscard]] Shown shown() const {
+    return {arguments_.in, arguments_.out, both_ends() ? part_of_others(0) : bytes()};
+  }
   void keep() const {
     if (is_first() && has_own(arguments_.call)) copy_unless_same(arguments_.out, arguments_.in, bytes());
   }
   template <class OfPeer>
   [[nodiscard]] bool copy(OfPeer of) const {
-    if (is_first()) return true;
-    if (!has_own(arguments_.call)) return memory_.read(0, arguments_.out, of(0).in, bytes());
-    return copy_and_join(of(0).in);
+    const Shown first = of(0);
+    if (is_first()) {
+      const ConstBytes rest(arguments_.in + first.part, bytes() - first.part);
+      return rest.empty() || memory_.write(1, of(1).out + first.part, rest);
+    }
+    if (has_own(arguments_.call)) return copy_and_join(first.in);
+    return memory_.read(0, arguments_.out, first.in, first.part);
   }
   [[nodiscard]] Arguments again() const {
     Arguments arguments = arguments_;
@@ -51,6 +64,7 @@ class Steps : public SingleCopySteps {
 
  private:
   [[nodiscard]] bool is_first() const { return me() == 0; }
+  [[nodiscard]] bool both_ends() const { return !has_own(arguments_.call) && both_ends_copy(); }
   [[nodiscard]] bool overwrites_own() const { return in_place() && !is_first(); }
   [[nodiscard]] const std::byte* own() const { return overwrites_own() ? copy_.data() : arguments_.in; }
 
@@ -71,7 +85,8 @@ class Steps : public SingleCopySteps {
 };
 
 bool applies(const Problem& problem) {
-  return problem.ranks == 2 && problem.call.bytes() < machine::beyond_caches &&
+  const bool held_by_caches = problem.call.bytes() < machine::beyond_caches;
+  return problem.ranks == 2 && (both_ends(problem) || held_by_caches) &&
          SingleCopy<Steps, scan_shared::algorithm>::applies(problem);
 }
 
@@ -79,7 +94,7 @@ bool applies(const Problem& problem) {
 
 extern const Algorithm algorithm;
 constexpr Algorithm algorithm = single_copy<Steps, scan_shared::algorithm>(
-    "the second of two ranks copies from the memory of the first: medium data of two ranks in a node", traffic,
-    applies);
+    "the second of two ranks copies from the memory of the first, which writes part for exscan: long data in a node",
+    traffic, applies);
 
 }  // namespace chorus::scan_single_copy
