@@ -5,10 +5,12 @@
 #include "link_model.hpp"
 #include "one_round.hpp"
 #include "section_messages.hpp"
+#include "single_copy.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace chorus {
 namespace {
@@ -21,11 +23,23 @@ struct Entry {
 
   static constexpr std::uint64_t by_message = ~std::uint64_t{0};
   static constexpr std::uint64_t own_memory = std::uint64_t{1} << 63U;  // no address of a program has this bit
+  static constexpr std::uint64_t both_ends = std::uint64_t{1} << 62U;   // nor this one: its giver writes part of it
   [[nodiscard]] bool is_by_message() const { return begin == by_message; }
   [[nodiscard]] bool is_shown() const { return (begin & own_memory) == 0; }
   [[nodiscard]] bool is_in_own_memory() const { return !is_shown() && !is_by_message(); }
-  void set_address(const std::byte* address) { begin = reinterpret_cast<std::uintptr_t>(address) | own_memory; }
-  [[nodiscard]] const std::byte* address() const { return reinterpret_cast<const std::byte*>(begin & ~own_memory); }
+  [[nodiscard]] bool is_copied_by_both_ends() const { return is_in_own_memory() && (begin & both_ends) != 0; }
+  void set_address(const std::byte* address, bool by_both_ends) {
+    begin = reinterpret_cast<std::uintptr_t>(address) | own_memory | (by_both_ends ? both_ends : 0);
+  }
+  [[nodiscard]] const std::byte* address() const {
+    return reinterpret_cast<const std::byte*>(begin & ~(own_memory | both_ends));
+  }
+};
+
+/// Where a giver writes the first part of its section, while who gets it copies the rest.
+struct Place {
+  std::byte* out = nullptr;
+  std::size_t part = 0;
 };
 
 /// What a rank has for itself is not passed.
@@ -126,20 +140,35 @@ class Passage {
     }
   }
 
+  /// True where this rank copies its own section later: of a gatherv's root, while others write theirs.
+  [[nodiscard]] bool keeps_later() {
+    return receivers_.first == receivers_.end && arguments_.in_sections[index(me_)].bytes > payload_bytes &&
+           arguments_.in_sections[index(me_)].bytes > longest_in_slot() && both_ends();
+  }
+  void keep_own() {
+    if (!std::exchange(kept_, true)) copy_own(arguments_, index(me_));
+  }
+
   /// False where something is not shown, after all that is has been taken.
   [[nodiscard]] bool whole() const { return whole_; }
   /// Passes that: this rank copies what stands in the memory of others, and tells them, so that they may change it or
   /// send it after all.
   Task<> pass_rest(Round round) {
     const Input in = input();
+    co_await tell_places(round);
+    keep_own();
     for (int step = 1; step < ranks_; ++step) {
       const int next = ahead(step);
       const int previous = behind(step);
       const Entry going = receivers_.contain(next) ? entry_of(round, me_, next) : Entry();
       const Entry coming = gets_from(previous) ? entry_of(round, previous, me_) : Entry();
       Receipts receipts{.given = !going.is_by_message(), .taken = !coming.is_by_message()};
-      if (coming.is_in_own_memory()) receipts.taken = read(previous, coming);
-      if (going.is_in_own_memory() || coming.is_in_own_memory()) {
+      if (going.is_copied_by_both_ends()) {
+        receipts.given = co_await write_part(next, in);
+      } else if (coming.is_copied_by_both_ends()) {
+        receipts.taken = co_await read_rest(previous, coming);
+      } else if (going.is_in_own_memory() || coming.is_in_own_memory()) {
+        if (coming.is_in_own_memory()) receipts.taken = read(previous, coming, 0);
         co_await transport_.start({.outgoing = bytes_of(receipts.taken),
                                    .destination = coming.is_in_own_memory() ? previous : no_rank,
                                    .incoming = writable_bytes_of(receipts.given),
@@ -190,12 +219,47 @@ class Passage {
   /// What others may read and messages carry.
   [[nodiscard]] Input input() const { return copy_ ? copy_->input() : input_of(arguments_); }
 
-  /// Copies what `peer` has for this rank from its memory; false where the system refuses it.
-  [[nodiscard]] bool read(int peer, const Entry& entry) const {
-    const Section& section = arguments_.out_sections[index(peer)];
-    const bool copied = memory_.read(peer, arguments_.out + section.offset, entry.address(), entry.bytes);
+  /// Copies what `peer` has for this rank, from its byte `begin` on, from its memory; false where the system refuses
+  /// it.
+  [[nodiscard]] bool read(int peer, const Entry& entry, std::size_t begin) const {
+    std::byte* const out = arguments_.out + arguments_.out_sections[index(peer)].offset;
+    const bool copied = memory_.read(peer, out + begin, entry.address() + begin, entry.bytes - begin);
     memory_.check_others();
     return copied;
+  }
+
+  /// Where both ends copy: the place of what `giver` has for this rank, the root.
+  [[nodiscard]] Place place_of(int giver) {
+    const Section& section = arguments_.out_sections[index(giver)];
+    const double share = share_of_others(or_built_in(arguments_.links), ranks_, section.bytes, keeps_later() ? 1 : 0);
+    const auto part = static_cast<std::size_t>(share * static_cast<double>(section.bytes));
+    return {arguments_.out + section.offset, share < 1 ? part / machine::page * machine::page : section.bytes};
+  }
+  Task<> tell_places(Round round) {
+    for (int giver = givers_.first; giver < givers_.end; ++giver) {
+      if (giver == me_ || !entry_of(round, giver, me_).is_copied_by_both_ends()) continue;
+      const Place place = place_of(giver);
+      co_await transport_.start({.outgoing = bytes_of(place), .destination = giver, .where = Where::here()});
+    }
+  }
+  Task<bool> write_part(int root, const Input& in) {
+    Place place;
+    co_await transport_.start({.incoming = writable_bytes_of(place), .source = root, .where = Where::here()});
+    const ConstBytes part(in.bytes + in.sections[index(root)].offset, place.part);
+    co_return co_await both_copied(root, memory_.write(root, place.out, part));
+  }
+  Task<bool> read_rest(int giver, const Entry& entry) {
+    co_return co_await both_copied(giver, read(giver, entry, place_of(giver).part));
+  }
+  /// True where this rank has, and so has `peer`.
+  Task<bool> both_copied(int peer, bool copied) {
+    bool theirs = false;
+    co_await transport_.start({.outgoing = bytes_of(copied),
+                               .destination = peer,
+                               .incoming = writable_bytes_of(theirs),
+                               .source = peer,
+                               .where = Where::here()});
+    co_return copied&& theirs;
   }
 
   /// The longest section that this rank shows in its slot; worked out for the first that does not fit into its line.
@@ -208,6 +272,11 @@ class Passage {
     }
     return *longest_in_slot_;
   }
+  /// True where the givers write part of what the root gets: not where ranks share cores.
+  [[nodiscard]] bool both_ends() {
+    return arguments_.call.collective == Collective::gatherv && memory_.reads() &&
+           both_ends_copy(or_built_in(arguments_.links), ranks_);
+  }
 
   /// Shows the section for `peer` at `end` or behind; returns the end of it.
   std::size_t show(Round round, int peer, std::size_t end) {
@@ -218,7 +287,7 @@ class Passage {
       whole_ = false;
       if (!copy_ && swaps(arguments_)) copy_.emplace(transport_, arguments_);
       entry.begin = Entry::by_message;
-      if (memory_.reads()) entry.set_address(input().bytes + input().sections[index(peer)].offset);
+      if (memory_.reads()) entry.set_address(input().bytes + input().sections[index(peer)].offset, both_ends());
     } else {
       memory_.put(own(round, entry.begin), arguments_.in + section.offset, section.bytes);
       end = entry.begin + section.bytes;
@@ -241,6 +310,7 @@ class Passage {
   std::size_t in_slot_ = 0;  // of what this rank shows
   bool ahead_ = false;       // the rank of which something is taken has probably gone on to the next round
   bool whole_ = true;
+  bool kept_ = false;
   std::optional<std::size_t> longest_in_slot_;
   std::optional<InputCopy> copy_;  // of the input, where it is overwritten before it is read
 };
@@ -257,14 +327,14 @@ Task<> pass_through_memory(Transport& transport, Arguments arguments) {
   const Round round = co_await memory.open(passage.slots());
   passage.give(round);
   memory.arrive(round);
-  copy_own(arguments, static_cast<std::size_t>(memory.rank()));
+  if (!passage.keeps_later()) passage.keep_own();
   for (int step = 1; step < memory.size(); ++step) {
     const int peer = passage.ahead(step);
     if (!passage.gets_from(peer)) continue;
     co_await memory.arrival(round, peer);
     passage.take(round, peer);
   }
-  if (!passage.whole()) co_await passage.pass_rest(round);
+  passage.whole() ? passage.keep_own() : co_await passage.pass_rest(round);
 }
 
 void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
@@ -273,7 +343,7 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
   const Round round = memory.open_now(passage.slots());
   passage.give(round);
   memory.arrive(round);
-  copy_own(arguments, static_cast<std::size_t>(memory.rank()));
+  if (!passage.keeps_later()) passage.keep_own();
   SharedGroup::Waits waits(memory);
   for (int step = 1; step < memory.size(); ++step) {
     const int peer = passage.ahead(step);
@@ -281,18 +351,22 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
     passage.wait_for(waits, round, peer);
     passage.take(round, peer);
   }
-  if (!passage.whole()) memory.drive(passage.pass_rest(round));
+  passage.whole() ? passage.keep_own() : memory.drive(passage.pass_rest(round));
 }
 
 Traffic memory_traffic(const Problem& problem) {
   const double bytes = passed_bytes(problem);
   const double peers = problem.ranks - 1.0;
   const double section = static_cast<double>(problem.call.bytes()) / problem.ranks;
+  const bool both_ends =
+      problem.call.collective == Collective::gatherv && both_ends_copy(links_of(problem), problem.ranks);
+  const double read =
+      both_ends ? 1 - share_of_others(links_of(problem), problem.ranks, static_cast<std::size_t>(section), 0) : 1;
   if (problem.single_copy && section > static_cast<double>(longest_shown(problem.slot_bytes, links_of(problem)))) {
     return {.shared = {.messages = 1, .bytes = 0, .reduced = 0},
             .messages = {.messages = peers, .bytes = peers, .reduced = 0},
             .waited = {},
-            .read = {.messages = peers, .bytes = bytes, .reduced = 0}};
+            .read = {.messages = peers, .bytes = bytes * read, .reduced = 0}};
   }
   return {.shared = {.messages = 1 + bytes / static_cast<double>(problem.slot_bytes), .bytes = 2 * bytes, .reduced = 0},
           .messages = {}};

@@ -150,6 +150,21 @@ TEST_F(SingleCopy, IsNotNeededIntoTheResultsOfScatter) {
   expect(mine, 1, me_);
 }
 
+TEST_F(SingleCopy, IsNotNeededByScansOfTwoRanks) {
+  const Communicator two = world_.split(me_ < 2 ? 0 : 1).value();
+  if (two.size() != 2) return;
+  std::vector<int> mine(blocks_for(1).begin(), blocks_for(1).end());
+  std::vector<int> sum(count);
+  exscan(two, std::span<const int>(blocks_for(1)), sum, ReduceOp::sum, options_);
+  if (me_ == 1) expect(sum, 0, 0);
+  scan(two, std::span<const int>(blocks_for(1)), sum, ReduceOp::sum, options_);
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(sum[i], element(0, 0, i) * (me_ == 1 ? 1 : 0) + element(me_, 0, i));
+  }
+  exscan(two, std::span<const int>(mine), secret_.elements().first(count), ReduceOp::sum, options_);
+  if (me_ == 1) expect(secret_.elements(), 0, 0);
+}
+
 /// Each rank reduces a piece: some ranks can, others cannot.
 TEST_F(SingleCopy, IsNotNeededByReductions) {
   const std::span<int> secret = blocks_for(1);
@@ -276,6 +291,14 @@ TEST_F(SingleCopy, IsNotNeededByGatherv) {
   for (std::size_t giver = 0; giver < ranks_ && me_ == 1; ++giver) {
     expect(std::span(all).subspan(giver * count), giver, 0);
   }
+}
+
+TEST_F(SingleCopy, IsNotNeededIntoTheResultOfGatherv) {
+  std::vector<int> mine(count);
+  for (std::size_t i = 0; i < count; ++i) mine[i] = element(me_, 0, i);
+  const std::span<int> all = me_ == 1 ? secret_.elements() : std::span<int>();
+  gatherv(world_, std::span<const int>(mine), all, counts_, 1, shared_);
+  for (std::size_t giver = 0; giver < ranks_ && me_ == 1; ++giver) expect(all.subspan(giver * count), giver, 0);
 }
 
 TEST_F(SingleCopy, IsNotNeededByScatterv) {
