@@ -20,7 +20,7 @@ struct InLine {
     if (bytes > 0) std::memcpy(memory.payload(round) + offset, data, bytes);
   }
   static const std::byte* of(const SharedGroup& memory, Round round, int rank) { return memory.payload(round, rank); }
-  static constexpr std::size_t fetched_in_wait = 0;  // it comes with the line
+  static constexpr std::size_t fetched_in_wait = 0;  // all comes with the line
   static constexpr std::size_t fetched_ahead = 0;
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.payloads(round); }
 };
@@ -95,14 +95,14 @@ void for_others(const SharedGroup& memory, Step step) {
   for (int rank = 0; rank < memory.rank(); ++rank) step(rank);
 }
 
-/// Whose arrival a rank waits for. Givers wait for nobody themselves, and may be rounds ahead.
+/// Whose arrival a rank waits for. Givers do not wait for who takes from them, and may be rounds ahead.
 enum class Awaited { everybody, givers, givers_before, giving_root, nobody };
 
 /// What the place of a rank holds: one block, or a block for every rank.
 enum class Holds { one_block, all_blocks };
 
 /// A collective of one round in shared memory, as a coroutine and without one, whole and in halves. `Place` is InLine,
-/// InCellOf or InSlot; `Steps` has
+/// InCellOf or InSlot, which say how much of it is fetched by who waits, and of the next one of a giver; `Steps` has
 ///   write(memory, round, a)   writes this rank's data into its place
 ///   awaited(memory, a)        whose arrival this rank needs
 ///   read(memory, round, a)    makes the result of what has arrived

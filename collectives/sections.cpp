@@ -37,7 +37,7 @@ struct Entry {
 };
 
 /// Where a giver writes the first part of its section, while who gets it copies the rest.
-struct Place {
+struct Target {
   std::byte* out = nullptr;
   std::size_t part = 0;
 };
@@ -86,6 +86,7 @@ class Passage {
 
   /// How many there are of what this rank writes to show what it gives.
   [[nodiscard]] int slots() const {
+    if (gives_nothing()) return line_slots;
     std::size_t end = table_ + table_bytes_;
     for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
       if (peer == me_) continue;
@@ -98,13 +99,16 @@ class Passage {
 
   /// Shows what this rank gives in `round`.
   void give(Round round) {
+    if (gives_nothing()) return;
     std::size_t end = table_ + table_bytes_;
+    std::size_t before_slot = end <= slot_begin ? end : 0;
     for (int peer = receivers_.first; peer < receivers_.end; ++peer) {
       if (peer == me_) continue;
       end = show(round, peer, end);
+      if (end <= slot_begin) before_slot = end;
       if (one_section_) break;
     }
-    if (rooted_ && end > cell_begin) memory_.note_cell(std::min(end, slot_begin) - cell_begin);
+    if (before_slot > cell_begin) memory_.note_cell(before_slot - cell_begin);
     in_slot_ = end > slot_begin ? end - slot_begin : 0;
     fetch_next(memory_.slot(round + places_fetched, me_), in_slot_);
   }
@@ -142,8 +146,9 @@ class Passage {
 
   /// True where this rank copies its own section later: of a gatherv's root, while others write theirs.
   [[nodiscard]] bool keeps_later() {
-    return receivers_.first == receivers_.end && arguments_.in_sections[index(me_)].bytes > payload_bytes &&
-           arguments_.in_sections[index(me_)].bytes > longest_in_slot() && both_ends();
+    if (!both_ends() || !gives_nothing() || arguments_.in == arguments_.out) return false;
+    const std::size_t bytes = arguments_.in_sections[index(me_)].bytes;
+    return bytes > short_cells.bytes && bytes > longest_in_slot();
   }
   void keep_own() {
     if (!std::exchange(kept_, true)) copy_own(arguments_, index(me_));
@@ -155,7 +160,7 @@ class Passage {
   /// send it after all.
   Task<> pass_rest(Round round) {
     const Input in = input();
-    co_await tell_places(round);
+    co_await tell_targets(round);
     keep_own();
     for (int step = 1; step < ranks_; ++step) {
       const int next = ahead(step);
@@ -187,6 +192,8 @@ class Passage {
     bool given;
     bool taken;
   };
+
+  [[nodiscard]] bool gives_nothing() const { return receivers_.first == receivers_.end; }
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
   [[nodiscard]] const std::byte* shown(Round round, int rank, std::size_t place) const {
@@ -228,28 +235,27 @@ class Passage {
     return copied;
   }
 
-  /// Where both ends copy: the place of what `giver` has for this rank, the root.
-  [[nodiscard]] Place place_of(int giver) {
+  /// Where both ends copy: that of what `giver` has for this rank, the root.
+  [[nodiscard]] Target target_of(int giver) {
     const Section& section = arguments_.out_sections[index(giver)];
-    const double share = share_of_others(or_built_in(arguments_.links), ranks_, section.bytes, keeps_later() ? 1 : 0);
-    const auto part = static_cast<std::size_t>(share * static_cast<double>(section.bytes));
-    return {arguments_.out + section.offset, share < 1 ? part / machine::page * machine::page : section.bytes};
+    const LinkModel& links = or_built_in(arguments_.links);
+    return {arguments_.out + section.offset, part_of_others(links, ranks_, section.bytes, keeps_later() ? 1 : 0)};
   }
-  Task<> tell_places(Round round) {
+  Task<> tell_targets(Round round) {
     for (int giver = givers_.first; giver < givers_.end; ++giver) {
       if (giver == me_ || !entry_of(round, giver, me_).is_copied_by_both_ends()) continue;
-      const Place place = place_of(giver);
-      co_await transport_.start({.outgoing = bytes_of(place), .destination = giver, .where = Where::here()});
+      const Target target = target_of(giver);
+      co_await transport_.start({.outgoing = bytes_of(target), .destination = giver, .where = Where::here()});
     }
   }
   Task<bool> write_part(int root, const Input& in) {
-    Place place;
-    co_await transport_.start({.incoming = writable_bytes_of(place), .source = root, .where = Where::here()});
-    const ConstBytes part(in.bytes + in.sections[index(root)].offset, place.part);
-    co_return co_await both_copied(root, memory_.write(root, place.out, part));
+    Target target;
+    co_await transport_.start({.incoming = writable_bytes_of(target), .source = root, .where = Where::here()});
+    const ConstBytes part(in.bytes + in.sections[index(root)].offset, target.part);
+    co_return co_await both_copied(root, memory_.write(root, target.out, part));
   }
   Task<bool> read_rest(int giver, const Entry& entry) {
-    co_return co_await both_copied(giver, read(giver, entry, place_of(giver).part));
+    co_return co_await both_copied(giver, read(giver, entry, target_of(giver).part));
   }
   /// True where this rank has, and so has `peer`.
   Task<bool> both_copied(int peer, bool copied) {
@@ -259,7 +265,7 @@ class Passage {
                                .incoming = writable_bytes_of(theirs),
                                .source = peer,
                                .where = Where::here()});
-    co_return copied&& theirs;
+    co_return theirs ? copied : false;
   }
 
   /// The longest section that this rank shows in its slot; worked out for the first that does not fit into its line.
@@ -358,15 +364,18 @@ Traffic memory_traffic(const Problem& problem) {
   const double bytes = passed_bytes(problem);
   const double peers = problem.ranks - 1.0;
   const double section = static_cast<double>(problem.call.bytes()) / problem.ranks;
-  const bool both_ends =
-      problem.call.collective == Collective::gatherv && both_ends_copy(links_of(problem), problem.ranks);
-  const double read =
-      both_ends ? 1 - share_of_others(links_of(problem), problem.ranks, static_cast<std::size_t>(section), 0) : 1;
   if (problem.single_copy && section > static_cast<double>(longest_shown(problem.slot_bytes, links_of(problem)))) {
-    return {.shared = {.messages = 1, .bytes = 0, .reduced = 0},
-            .messages = {.messages = peers, .bytes = peers, .reduced = 0},
-            .waited = {},
-            .read = {.messages = peers, .bytes = bytes * read, .reduced = 0}};
+    Traffic traffic{.shared = {.messages = 1, .bytes = 0, .reduced = 0},
+                    .messages = {.messages = peers, .bytes = peers, .reduced = 0},
+                    .waited = {},
+                    .read = {.messages = peers, .bytes = bytes, .reduced = 0}};
+    if (problem.call.collective == Collective::gatherv && both_ends_copy(links_of(problem), problem.ranks)) {
+      // The givers write at the same time, and are told where before.
+      const double share = share_of_others(links_of(problem), problem.ranks, static_cast<std::size_t>(section), 1);
+      traffic.read.bytes = std::max(share * bytes / peers, (1 - share) * bytes);
+      traffic.messages.messages += peers;
+    }
+    return traffic;
   }
   return {.shared = {.messages = 1 + bytes / static_cast<double>(problem.slot_bytes), .bytes = 2 * bytes, .reduced = 0},
           .messages = {}};

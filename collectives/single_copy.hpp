@@ -34,6 +34,13 @@ namespace chorus {
   return std::min(1.0, at_once / (at_once + 1) * (1 + keep / others));
 }
 
+/// The same in bytes: whole pages, or all.
+[[nodiscard]] inline std::size_t part_of_others(const LinkModel& links, int ranks, std::size_t bytes, int keep) {
+  const double share = share_of_others(links, ranks, bytes, keep);
+  return share < 1 ? static_cast<std::size_t>(share * static_cast<double>(bytes)) / machine::page * machine::page
+                   : bytes;
+}
+
 /// What a rank shows to the others.
 struct Shown {
   const std::byte* in = nullptr;  ///< what they may read
@@ -109,12 +116,9 @@ class SingleCopySteps {
     if (!is_root()) return Awaited::giving_root;
     return both_ends_copy() ? Awaited::everybody : Awaited::nobody;
   }
-  /// Shown::part where both ends copy the first bytes of a block and the rest, and the root has to `keep` so many
-  /// blocks: whole pages, or all.
+  /// Shown::part where both ends copy the first bytes of a block and the rest, and the root has to `keep` so many.
   [[nodiscard]] std::size_t part_of_others(int keep) const {
-    const double share = share_of_others(or_built_in(arguments_.links), memory_.size(), bytes(), keep);
-    return share < 1 ? static_cast<std::size_t>(share * static_cast<double>(bytes())) / machine::page * machine::page
-                     : bytes();
+    return chorus::part_of_others(or_built_in(arguments_.links), memory_.size(), bytes(), keep);
   }
   /// `copy(peer)` with each other rank; false where one was.
   template <class Copy>

@@ -21,12 +21,10 @@ extern const Algorithm algorithm;
 namespace chorus::scan_single_copy {
 namespace {
 
-bool both_ends(const Problem& problem) {
-  return !has_own(problem.call) && both_ends_copy(links_of(problem), problem.ranks);
-}
-
 Traffic traffic(const Problem& problem) {
-  if (both_ends(problem)) return traffic_of_both_ends(problem, 0);
+  if (!has_own(problem.call) && both_ends_copy(links_of(problem), problem.ranks)) {
+    return traffic_of_both_ends(problem, 0);
+  }
   Traffic traffic = single_copy_traffic(problem, 1, 0);
   if (has_own(problem.call)) traffic.read.reduced = static_cast<double>(problem.call.bytes());
   traffic.one_reads = true;
@@ -86,7 +84,7 @@ class Steps : public SingleCopySteps {
 
 bool applies(const Problem& problem) {
   const bool held_by_caches = problem.call.bytes() < machine::beyond_caches;
-  return problem.ranks == 2 && (both_ends(problem) || held_by_caches) &&
+  return problem.ranks == 2 && (!has_own(problem.call) || held_by_caches) &&
          SingleCopy<Steps, scan_shared::algorithm>::applies(problem);
 }
 

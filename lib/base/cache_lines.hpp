@@ -12,6 +12,7 @@ inline constexpr std::size_t cache_line_bytes = 64;
 /// Calls `touch` for each cache line of the `bytes` at `begin`.
 template <class Touch>
 void for_lines(const std::byte* begin, std::size_t bytes, Touch touch) noexcept {
+  if (bytes == 0) return;
   const std::byte* const first = begin - reinterpret_cast<std::uintptr_t>(begin) % cache_line_bytes;
   for (const std::byte* line = first; line < begin + bytes; line += cache_line_bytes) touch(line);
 }

@@ -123,8 +123,8 @@ class SharedGroup {
     void for_arrival(Round round, int peer, ConstBytes shown = {}) {
       if (!group_.has_arrived(round, peer)) longer_for(round, peer, shown);
     }
-    /// The same of a rank that waits for nobody itself. True where it has probably gone on to the next round, so that
-    /// what it shows there may be fetched, as its line is: it was there already, and the round before was such a one.
+    /// The same of a rank that does not wait for this one. True where it has probably gone on to the next round, whose
+    /// line is fetched then, as what it shows may be: it was there already, and the round before was such a one, too.
     [[nodiscard]] bool for_giver(Round round, int peer);
 
    private:
@@ -146,7 +146,7 @@ class SharedGroup {
   void wait_for_all(Round round) {
     wait_for_all(round, [](int /*peer*/) { return ConstBytes(); });
   }
-  /// For ranks `first` to `end` - 1, which wait for nobody themselves; `next(peer)` is what this rank is going to read
+  /// For ranks `first` to `end` - 1, which do not wait for this one; `next(peer)` is what this rank is going to read
   /// of `peer` in a next such round.
   template <class Next>
   void wait_for_givers(Round round, int first, int end, Next next) {

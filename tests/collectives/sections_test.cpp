@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -48,8 +49,8 @@ class Exchange {
   Exchange(const Call& call, int ranks, unsigned seed) : call_(call), ranks_(ranks) {
     std::mt19937 random(seed);
     const auto length = [&]() -> std::size_t {
-      constexpr std::size_t lengths[] = {0, 1, 7, 40, 64, 700, 1024, 5000};
-      return lengths[random() % 8];
+      constexpr std::size_t lengths[] = {0, 1, 7, 40, 64, 700, 1024, 5000, 9000};
+      return lengths[random() % std::size(lengths)];
     };
     lengths_.assign(index(ranks), std::vector<std::size_t>(index(ranks)));
     for (int from = 0; from < ranks; ++from) {
@@ -150,6 +151,22 @@ Task<> perform_in_place(const Algorithm& algorithm, bool now, Transport& transpo
   exchange.check(transport.rank(), inout);
 }
 
+/// Of gatherv: what the root gives itself stands in its result already.
+Task<> perform_in_place_of_root(const Algorithm& algorithm, bool now, Transport& transport, const Exchange& exchange) {
+  const auto root = static_cast<std::size_t>(exchange.call().root);
+  Side in = exchange.given(transport.rank());
+  Side out = exchange.gotten(transport.rank());
+  Arguments arguments = arguments_of(exchange.call(), in, out);
+  if (transport.rank() == exchange.call().root) {
+    std::memcpy(out.bytes.data() + out.sections[root].offset, in.bytes.data() + in.sections[root].offset,
+                in.sections[root].bytes);
+    arguments.in = arguments.out;
+    in.sections[root] = out.sections[root];
+  }
+  co_await carry_out_by(algorithm, now, transport, arguments);
+  exchange.check(transport.rank(), out);
+}
+
 class Sections : public testing::TestWithParam<std::tuple<Collective, MatrixCase>> {};
 
 /// Several exchanges by the algorithm of `matrix_case`, where it applies to ranks that lie as `layout` says.
@@ -170,6 +187,9 @@ void check_on(const Layout& layout, Collective collective, const MatrixCase& mat
         co_await perform(algorithm, now, transport, exchange);
         const bool swaps = collective == Collective::alltoallv || collective == Collective::alltoallw;
         if (swaps) co_await perform_in_place(algorithm, now, transport, exchange);
+        if (collective == Collective::gatherv) {
+          co_await perform_in_place_of_root(algorithm, now, transport, exchange);
+        }
       }
     }
   })) << layout.name;
