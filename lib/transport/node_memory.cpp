@@ -24,6 +24,13 @@
 namespace chorus {
 namespace {
 
+/// How many NUMA domains there are in `object`.
+int memory_domains(const Topology::Object& object) {
+  int domains = object.kind == Topology::Kind::numa ? 1 : 0;
+  for (const Topology::Object& child : object.children) domains += memory_domains(child);
+  return domains;
+}
+
 using Kind = SegmentAddress::Kind;
 
 /// Regions that other ranks may still look into: kept until those have left.
@@ -180,7 +187,8 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
     records[me].segment = segment->address();
     records[me].region = memory.lease_.offset();
     // Its pages are to lie near this rank, not near the first one that looks for a line of it.
-    std::memset(memory.lease_.data(), 0, control_bytes);
+    static const bool has_several_domains = memory_domains(this_machine().machine) > 1;
+    if (has_several_domains) std::memset(memory.lease_.data(), 0, control_bytes);
   }
   const Bytes all_records = std::as_writable_bytes(std::span(records));
   co_await gather_records(transport, all_records);
