@@ -28,7 +28,7 @@ struct InLine {
 /// Fetches the place to which this rank will write `bytes` a few rounds on, which others have read: all of it where
 /// plain stores will write it, and else where it begins.
 inline void fetch_next(const std::byte* place, std::size_t bytes) {
-  if (bytes > 0) prefetch_for_write(place, bytes < machine::streaming_from ? bytes : 1);
+  prefetch_for_write({place, bytes < machine::streaming_from ? bytes : 1});
 }
 
 /// Short data, which stands in a cell when its rank arrives.

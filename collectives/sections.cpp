@@ -140,7 +140,7 @@ class Passage {
     } else if (entry.bytes > 0) {
       std::memcpy(arguments_.out + section.offset, shown(round, peer, entry.begin), entry.bytes);
       const bool is_short = entry.bytes < machine::streaming_from;
-      if (ahead_ && is_short) prefetch_for_read(shown(round + 1, peer, entry.begin), entry.bytes);
+      if (ahead_ && is_short) prefetch_for_read({shown(round + 1, peer, entry.begin), entry.bytes});
     }
   }
 
@@ -160,7 +160,7 @@ class Passage {
   /// send it after all.
   Task<> pass_rest(Round round) {
     const Input in = input();
-    co_await tell_targets(round);
+    if (gives_nothing()) co_await tell_targets(round);  // as the root of a gatherv
     keep_own();
     for (int step = 1; step < ranks_; ++step) {
       const int next = ahead(step);

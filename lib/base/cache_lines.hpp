@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/bytes.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -9,22 +11,23 @@ namespace chorus {
 
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// Calls `touch` for each cache line of the `bytes` at `begin`.
+/// Calls `touch` for each cache line of `bytes`.
 template <class Touch>
-void for_lines(const std::byte* begin, std::size_t bytes, Touch touch) noexcept {
-  if (bytes == 0) return;
-  const std::byte* const first = begin - reinterpret_cast<std::uintptr_t>(begin) % cache_line_bytes;
-  for (const std::byte* line = first; line < begin + bytes; line += cache_line_bytes) touch(line);
+void for_lines(ConstBytes bytes, Touch touch) noexcept {
+  if (bytes.empty()) return;
+  const std::byte* const end = bytes.data() + bytes.size();
+  const std::byte* const first = bytes.data() - reinterpret_cast<std::uintptr_t>(bytes.data()) % cache_line_bytes;
+  for (const std::byte* line = first; line < end; line += cache_line_bytes) touch(line);
 }
 
 /// Fetches what is to be read soon.
-inline void prefetch_for_read(const std::byte* begin, std::size_t bytes) noexcept {
-  for_lines(begin, bytes, [](const std::byte* line) { __builtin_prefetch(line); });
+inline void prefetch_for_read(ConstBytes bytes) noexcept {
+  for_lines(bytes, [](const std::byte* line) { __builtin_prefetch(line); });
 }
 
 /// Fetches what is to be written soon: from those who have read it, and will not soon again.
-inline void prefetch_for_write(const std::byte* begin, std::size_t bytes) noexcept {
-  for_lines(begin, bytes, [](const std::byte* line) {
+inline void prefetch_for_write(ConstBytes bytes) noexcept {
+  for_lines(bytes, [](const std::byte* line) {
 #if defined(__x86_64__)
     asm volatile("prefetchw (%0)" ::"r"(line));
 #else
@@ -39,16 +42,16 @@ extern const bool fetching_takes_lines;
 
 /// Lets this processor have that to itself before it is written, where nobody else may write: by such a fetch, or by a
 /// store of what stands there.
-inline void take_lines(const std::byte* begin, std::size_t bytes) noexcept {
+inline void take_lines(ConstBytes bytes) noexcept {
 #if defined(__x86_64__)
   if (!fetching_takes_lines) {
-    return for_lines(begin, bytes, [](const std::byte* line) {
+    return for_lines(bytes, [](const std::byte* line) {
       std::uint64_t word;
       asm volatile("movq (%1), %0\n\tmovq %0, (%1)" : "=&r"(word) : "r"(line) : "memory");
     });
   }
 #endif
-  prefetch_for_write(begin, bytes);
+  prefetch_for_write(bytes);
 }
 
 }  // namespace chorus

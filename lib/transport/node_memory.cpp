@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/node_memory.hpp"
 
+#include "topology/devices.hpp"
 #include "topology/topology.hpp"
 #include "transport/gathering.hpp"
 #include "transport/node_agreement.hpp"
@@ -23,13 +24,6 @@
 
 namespace chorus {
 namespace {
-
-/// How many NUMA domains there are in `object`.
-int memory_domains(const Topology::Object& object) {
-  int domains = object.kind == Topology::Kind::numa ? 1 : 0;
-  for (const Topology::Object& child : object.children) domains += memory_domains(child);
-  return domains;
-}
 
 using Kind = SegmentAddress::Kind;
 
@@ -187,7 +181,8 @@ Task<NodeMemory> MemorySharing::by(Kind kind, Transport& transport, const Settin
     records[me].segment = segment->address();
     records[me].region = memory.lease_.offset();
     // Its pages are to lie near this rank, not near the first one that looks for a line of it.
-    static const bool has_several_domains = memory_domains(this_machine().machine) > 1;
+    static const bool has_several_domains =
+        devices_of(this_machine(), Device::Kind::numa, this_machine().allowed).size() > 1;
     if (has_several_domains) std::memset(memory.lease_.data(), 0, control_bytes);
   }
   const Bytes all_records = std::as_writable_bytes(std::span(records));

@@ -158,7 +158,7 @@ bool SharedGroup::is_pace_doubted(std::uint64_t call) const noexcept {
 
 void SharedGroup::take_lines_back(Round first) const noexcept {
   for (Round round = first; round < first + rounds_taken_back; ++round) {
-    take_lines(reinterpret_cast<const std::byte*>(&line(members_.rank, round)), sizeof(Line));
+    take_lines(chorus::bytes_of(line(members_.rank, round)));
   }
 }
 
@@ -168,7 +168,7 @@ void SharedGroup::take_cells_back(Round round) noexcept {
   const Round first = std::max(round + rounds_taken_back, cells_taken_to_);
   cells_taken_to_ = round + 2 * rounds_taken_back;
   for (Round later = first; later < cells_taken_to_; ++later) {
-    take_lines(cell(short_cells, later, members_.rank), end);
+    take_lines({cell(short_cells, later, members_.rank), end});
   }
 }
 
@@ -216,7 +216,7 @@ void SharedGroup::Waits::longer_for(Round round, int peer, ConstBytes shown) {
   }
   do {
     wait_->pause(group_.bell_of(peer));
-    prefetch_for_read(shown.data(), shown.size());
+    prefetch_for_read(shown);
   } while (!group_.has_arrived(round, peer));
 }
 
@@ -228,7 +228,7 @@ bool SharedGroup::Waits::for_giver(Round round, int peer) {
     return false;
   }
   if (group_.given_since_ == round) return false;
-  prefetch_for_read(reinterpret_cast<const std::byte*>(&group_.line(peer, round + 1)), sizeof(Line));
+  prefetch_for_read(chorus::bytes_of(group_.line(peer, round + 1)));
   return true;
 }
 

@@ -152,9 +152,7 @@ class SharedGroup {
   void wait_for_givers(Round round, int first, int end, Next next) {
     Waits waits(*this);
     for (int peer = first; peer < end; ++peer) {
-      if (peer == members_.rank || !waits.for_giver(round, peer)) continue;
-      const ConstBytes shown = next(peer);
-      prefetch_for_read(shown.data(), shown.size());
+      if (peer != members_.rank && waits.for_giver(round, peer)) prefetch_for_read(next(peer));
     }
     if (end - first == size()) known_ = round;
   }
