@@ -11,10 +11,10 @@ namespace chorus::preload {
 
 struct Allgatherv {
   template <class Count, class Displacement>
-  static Offer offer(const Attachment& attachment, const void* in, MPI_Count in_count, MPI_Datatype in_type,
-                     const void* out, const Count* out_counts, const Displacement* out_displacements,
-                     MPI_Datatype out_type, MPI_Comm /*comm*/) {
-    const Extent all = extent(out, out_counts, out_displacements, out_type, attachment.size());
+  static Offer offer(Attachment& attachment, const void* in, MPI_Count in_count, MPI_Datatype in_type, const void* out,
+                     const Count* out_counts, const Displacement* out_displacements, MPI_Datatype out_type,
+                     MPI_Comm /*comm*/) {
+    const Extent all = attachment.out_blocks.take(out, out_counts, out_displacements, out_type, attachment.size());
     Offer offer = offer_move(Collective::allgatherv, 0, all);
     if (in == MPI_IN_PLACE) return offer;
     if (!extent(in_count, in_type).valid || is_missing(in, in_count, in_type)) offer.path = Path::arguments;
@@ -23,16 +23,15 @@ struct Allgatherv {
 
   template <class Count, class Displacement>
   static void run(const Attachment& attachment, const Call& /*call*/, const void* in, MPI_Count in_count,
-                  MPI_Datatype in_type, void* out, const Count* out_counts, const Displacement* out_displacements,
-                  MPI_Datatype out_type, MPI_Comm comm) {
-    const RankBlocks result(attachment.size(), blocks_of(out, out_counts, out_displacements, out_type), comm);
+                  MPI_Datatype in_type, void* out, const Count* /*out_counts*/,
+                  const Displacement* /*out_displacements*/, MPI_Datatype /*out_type*/, MPI_Comm comm) {
+    const RankBlocks result(attachment.out_blocks, out, comm);
     if (in == MPI_IN_PLACE) {
       result.take_in(attachment.rank());
     } else {
       result.put(attachment.rank(), block_of(in, in_count, in_type));
     }
-    const CommonBuffer buffer(result);
-    detail::allgatherv(attachment.communicator(), buffer.buffers(), buffer.layout(), {});
+    detail::allgatherv(attachment.communicator(), result.buffers(), result.layout(), {});
     result.deliver();
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "preload/block_places.hpp"
 #include "preload/paths.hpp"
 
 #include <chorus/communicator.hpp>
@@ -87,6 +88,7 @@ class Attachment {
 
   LastArguments last_arguments;  ///< which got `offer`
   Offer offer;
+  BlockPlaces in_blocks, out_blocks;  ///< of that call, where it has arrays that say so
 
  private:
   bool set_up_in_time(MPI_Comm comm);

@@ -79,21 +79,6 @@ struct Extent {
 };
 [[nodiscard]] Extent extent(MPI_Count count, MPI_Datatype type) noexcept;
 
-/// The blocks of a buffer, one for each of `ranks`, all together. Not valid where arguments are missing, too.
-template <class Count, class Displacement>
-[[nodiscard]] Extent extent(const void* buffer, const Count* counts, const Displacement* displacements,
-                            MPI_Datatype type, int ranks) noexcept {
-  const Type element = type_of(type);
-  if (!element.valid || counts == nullptr || displacements == nullptr) return {};
-  const auto stride = static_cast<MPI_Aint>(element.bytes);
-  std::size_t elements = 0;
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (counts[rank] < 0 || is_missing(buffer, displacements[rank] * stride, counts[rank], type)) return {};
-    elements += static_cast<std::size_t>(counts[rank]);
-  }
-  return {.valid = true, .bytes = elements * element.bytes};
-}
-
 /// A collective that only moves data, blocks of `block` each, as bytes.
 [[nodiscard]] Offer offer_move(Collective collective, int root, const Extent& block) noexcept;
 

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload/rank_blocks.hpp"
 
+#include "preload/per_rank.hpp"
+
 #include <chorus/alltoallv.hpp>
 #include <chorus/alltoallw.hpp>
 #include <chorus/error.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+
 namespace chorus::preload {
 
-void RankBlocks::set_apart() {
-  std::size_t all = 0;
-  for (const Block& block : blocks_.all()) all += block.bytes();
-  packed_ = std::make_unique_for_overwrite<std::byte[]>(all);
-  begin_ = end_ = packed_.get();
-  for (const Block& block : blocks_.all()) {
-    packed_places_.push_back(end_);
-    end_ += block.bytes();
-  }
+bool RankBlocks::is_on_device() const noexcept {
+  if (!process_uses_cuda.load(std::memory_order_relaxed)) return false;
+  return std::ranges::any_of(places_.all(), [&](const BlockPlaces::Place& place) {
+    return place.count > 0 && on_device(buffer_ + place.displacement);
+  });
 }
 
-void RankBlocks::take_in(int rank) const {
-  if (packed_) put(rank, blocks_[static_cast<std::size_t>(rank)]);
+void RankBlocks::set_apart() {
+  packed_ = std::make_unique_for_overwrite<std::byte[]>(places_.packed_length());
+  range_ = {packed_.get(), places_.packed_length()};
+  displacements_ = places_.packed_displacements();
 }
 
 void RankBlocks::take_in() const {
   if (!packed_) return;
-  for (std::size_t rank = 0; rank < ranks(); ++rank) put(static_cast<int>(rank), blocks_[rank]);
+  for (std::size_t rank = 0; rank < ranks(); ++rank) put(static_cast<int>(rank), block(rank));
 }
 
 void RankBlocks::deliver() const {
   if (!packed_) return;
-  for (std::size_t rank = 0; rank < ranks(); ++rank) get(static_cast<int>(rank), blocks_[rank]);
+  for (std::size_t rank = 0; rank < ranks(); ++rank) get(static_cast<int>(rank), block(rank));
 }
 
 std::byte* RankBlocks::bytes_of(int rank, const Block& block) const {
@@ -49,12 +52,10 @@ void RankBlocks::get(int rank, const Block& block) const { unpack(bytes_of(rank,
 
 void exchange_in_buffers(const Communicator& communicator, const RankBlocks& in, const RankBlocks& out) {
   in.take_in();
-  const CommonBuffer from(in);
-  const CommonBuffer to(out);
-  const detail::Buffers& read = from.buffers();
-  const detail::Buffers& written = to.buffers();
-  detail::alltoallv(communicator, bytes(read.in, read.in_count, written.out, written.out_count), from.layout(),
-                    to.layout(), {});
+  const detail::Buffers read = in.buffers();
+  const detail::Buffers written = out.buffers();
+  detail::alltoallv(communicator, bytes(read.in, read.in_count, written.out, written.out_count), in.layout(),
+                    out.layout(), {});
   out.deliver();
 }
 
@@ -69,13 +70,5 @@ void exchange(const Communicator& communicator, const RankBlocks& in, const Rank
   }
   out.deliver();
 }
-
-CommonBuffer::CommonBuffer(const RankBlocks& blocks)
-    : buffers_(bytes(blocks.range().data(), blocks.range().size(), blocks.range().data(), blocks.range().size())),
-      counts_(blocks.ranks(), [&](std::size_t rank) { return blocks.of(rank).size(); }),
-      displacements_(blocks.ranks(), [&](std::size_t rank) {
-        const std::span<std::byte> block = blocks.of(rank);
-        return block.empty() ? 0 : static_cast<std::size_t>(block.data() - blocks.range().data());
-      }) {}
 
 }  // namespace chorus::preload

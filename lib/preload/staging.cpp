@@ -62,21 +62,18 @@ void unpack(const std::byte* packed, const Block& block, MPI_Comm comm) {
   });
 }
 
-Outgoing::Outgoing(const Block& block, MPI_Comm comm) : data_(block.place) {
-  if (!is_staged(block)) return;
+void Outgoing::stage(const Block& block, MPI_Comm comm) {
   packed_ = std::make_unique_for_overwrite<std::byte[]>(block.bytes());
   pack(block, packed_.get(), comm);
   data_ = packed_.get();
 }
 
-Incoming::Incoming(const Block& first, int blocks, MPI_Comm comm, bool apart)
-    : first_(first), blocks_(blocks), comm_(comm) {
-  if (!is_staged(first) && !apart) return;
+void Incoming::set_apart() {
   MPI_Aint lowest = 0;
   MPI_Aint extent = 0;
-  check(PMPI_Type_get_extent(first.type.handle, &lowest, &extent));
-  stride_ = extent * first.count;
-  packed_ = std::make_unique_for_overwrite<std::byte[]>(first.bytes() * static_cast<std::size_t>(blocks));
+  check(PMPI_Type_get_extent(first_.type.handle, &lowest, &extent));
+  stride_ = extent * first_.count;
+  packed_ = std::make_unique_for_overwrite<std::byte[]>(first_.bytes() * static_cast<std::size_t>(blocks_));
 }
 
 Block Incoming::block(int index) const noexcept {
@@ -87,16 +84,11 @@ std::byte* Incoming::bytes_of(int index) const noexcept {
   return static_cast<std::byte*>(data()) + static_cast<std::size_t>(index) * first_.bytes();
 }
 
-void Incoming::take_in(int index) {
-  if (packed_) put(index, block(index));
-}
-
 void Incoming::put(int index, const Block& block) const { pack(block, bytes_of(index), comm_); }
 
 void Incoming::get(int index, const Block& block) const { unpack(bytes_of(index), block, comm_); }
 
-void Incoming::deliver() const {
-  if (!packed_) return;
+void Incoming::unpack_all() const {
   for (int index = 0; index < blocks_; ++index) get(index, block(index));
 }
 

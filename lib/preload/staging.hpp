@@ -68,10 +68,14 @@ void unpack(const std::byte* packed, const Block& block, MPI_Comm comm);
 /// What a collective reads: one block.
 class Outgoing {
  public:
-  Outgoing(const Block& block, MPI_Comm comm);
+  Outgoing(const Block& block, MPI_Comm comm) : data_(block.place) {
+    if (is_staged(block)) stage(block, comm);
+  }
   [[nodiscard]] const void* data() const noexcept { return data_; }
 
  private:
+  void stage(const Block& block, MPI_Comm comm);
+
   const void* data_;
   std::unique_ptr<std::byte[]> packed_;
 };
@@ -80,18 +84,27 @@ class Outgoing {
 /// it is to be `apart`.
 class Incoming {
  public:
-  Incoming(const Block& first, int blocks, MPI_Comm comm, bool apart = false);
+  Incoming(const Block& first, int blocks, MPI_Comm comm, bool apart = false)
+      : first_(first), blocks_(blocks), comm_(comm) {
+    if (apart || is_staged(first)) set_apart();
+  }
   [[nodiscard]] void* data() const noexcept { return packed_ ? packed_.get() : first_.place; }
   /// Packs block `index` of the buffer to where the collective finds it: for calls in place.
-  void take_in(int index);
+  void take_in(int index) const {
+    if (packed_) put(index, block(index));
+  }
   /// Puts `block` where the collective finds that of `index`, and copies it from there; both are equally long. They may
   /// be parts of the buffer, too.
   void put(int index, const Block& block) const;
   void get(int index, const Block& block) const;
   /// Puts what the collective has written where it belongs.
-  void deliver() const;
+  void deliver() const {
+    if (packed_) unpack_all();
+  }
 
  private:
+  void set_apart();
+  void unpack_all() const;
   [[nodiscard]] Block block(int index) const noexcept;
   [[nodiscard]] std::byte* bytes_of(int index) const noexcept;
 

@@ -263,6 +263,46 @@ static void check_blocks_between(void) {
   free(out);
 }
 
+// The first bytes of what each rank gives, `each` from each.
+static void check_bytes(const unsigned char* data, const displacement_type* places, int each) {
+  for (int of = 0; of < ranks; ++of) {
+    for (int index = 0; index < each; ++index) CHECK(data[places[of] + index] == 16 * of + index);
+  }
+}
+
+// The same counts and displacements again with elements of another length: of a basic type, and of one that the program
+// has made, whose handle may be that of one made before.
+static void check_other_types(void) {
+  enum { most = 8 };
+  count_type* counts = malloc(sizeof *counts * (size_t)ranks);
+  displacement_type* places = malloc(sizeof *places * (size_t)ranks);
+  MPI_Datatype* types = malloc(sizeof *types * (size_t)ranks);
+  unsigned char own[16 * most], all[16 * most];
+  for (int of = 0; of < ranks; ++of) counts[of] = 1, places[of] = 16 * of;
+  for (int index = 0; index < 16; ++index) {
+    for (int to = 0; to < ranks; ++to) own[16 * to + index] = (unsigned char)(16 * rank + index);
+  }
+  const MPI_Datatype basic[] = {MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_BYTE};
+  const int lengths[] = {sizeof(short), sizeof(int), sizeof(double), 1};
+  for (int made = 0; made < 2; ++made) {
+    for (int turn = 0; turn < 4; ++turn) {
+      MPI_Datatype type = basic[turn];
+      if (made) {
+        MPI_Type_contiguous(lengths[turn], MPI_BYTE, &type);
+        MPI_Type_commit(&type);
+      }
+      for (int of = 0; of < ranks; ++of) types[of] = type;
+      memset(all, 255, sizeof all);
+      CHECK(MPI_Alltoallw(own, counts, places, types, all, counts, places, types, MPI_COMM_WORLD) == MPI_SUCCESS);
+      check_bytes(all, places, lengths[turn]);
+      if (made) MPI_Type_free(&type);
+    }
+  }
+  free(counts);
+  free(places);
+  free(types);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -293,6 +333,7 @@ int main(int argc, char** argv) {
     }
   }
   check_blocks_between();
+  check_other_types();
   MPI_Type_free(&sparse);
   if (rank == 0) printf("every layout: right on %d ranks\n", ranks);
   MPI_Finalize();
