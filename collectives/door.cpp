@@ -71,15 +71,15 @@ bool wants_unknown_native(const CommunicatorState& state, const CollectiveOption
 }
 
 /// Carries the call out as a task.
-void drive(CommunicatorState& state, const Algorithm& algorithm, Arguments& arguments) {
+void drive(CommunicatorState& state, const Algorithm& algorithm, const Arguments& arguments) {
   state.begin_call();
-  arguments.links = &links_of(state, arguments.call);
   state.drive(carry_out(algorithm, state.transport(), arguments, state.settings().compare));
 }
 
 void run_on_device(CommunicatorState& state, Arguments& arguments, const CollectiveOptions& options) {
   if (!prepare_device(state, arguments)) return;
   const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
+  arguments.links = &links_of(state, arguments.call);
   check_stream(state, algorithm, arguments);
   if (!algorithm.queues()) {
     drive(state, algorithm, arguments);
@@ -117,6 +117,7 @@ void run_call(CommunicatorState& state, Arguments& arguments, const CollectiveOp
     if (arguments.call.memory == Memory::device) return run_on_device(state, arguments, options);
     if (wants_unknown_native(state, options)) state.drive(state.find_native());
     const Algorithm& algorithm = chosen_for(state, arguments.call, options, Form::blocking);
+    arguments.links = &links_of(state, arguments.call);
     if (algorithm.now != nullptr && need_not_be_polled(state, algorithm, options)) {
       state.begin_call();
       begin_now(algorithm, state.transport(), arguments.call);

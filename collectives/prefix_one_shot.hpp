@@ -13,9 +13,10 @@ inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double before = (problem.ranks - 1) * bytes;
   const double by_each = before / 2 + before / problem.ranks;  // read and written, in the mean
-  return {.shared = {.messages = 1, .bytes = by_each, .reduced = joins(problem) ? before : 0},
-          .alone = before - by_each,  // by the last rank
-          .messages = {}};
+  const Traffic traffic{.shared = {.messages = 1, .bytes = by_each, .reduced = joins(problem) ? before : 0},
+                        .alone = before - by_each,  // by the last rank
+                        .messages = {}};
+  return of_calls_in_a_row(traffic, problem, static_cast<double>(problem.ranks) / data_slots);
 }
 
 template <class Place>

@@ -6,6 +6,7 @@
 #include "one_round.hpp"
 #include "section_messages.hpp"
 #include "single_copy.hpp"
+#include "transport/receipt.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,19 +48,34 @@ double passed_bytes(const Problem& problem) {
   return (problem.ranks - 1.0) * static_cast<double>(problem.call.bytes()) / problem.ranks;
 }
 
-/// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
-/// sooner by one copy than by two, although the giver has to be told.
-std::size_t longest_shown(std::size_t slot_bytes, const LinkModel& links) {
-  const double gained_us =
-      2 / links.shared.megabytes_per_second - links.readers_of_a_core / links.read.megabytes_per_second;  // a byte
-  const double longest = (links.read.latency_us + links.node.latency_us) / gained_us;
-  const std::size_t most = slot_bytes / 2;
-  return gained_us > 0 && longest < static_cast<double>(most) ? static_cast<std::size_t>(longest) : most;
-}
-
 /// True where a rank gives all others the same section, or there is but one other.
 bool gives_one_section(const Call& call, int ranks) {
   return ranks <= 2 || call.collective == Collective::gatherv || call.collective == Collective::allgatherv;
+}
+
+/// True where the givers write part of what the root gets: not where ranks share cores.
+bool givers_write(const Call& call, const LinkModel& links, int ranks) {
+  return call.collective == Collective::gatherv && both_ends_copy(links, ranks);
+}
+
+/// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
+/// sooner by one copy than by two, although their giver has to wait for it.
+std::size_t longest_shown(const Call& call, int ranks, std::size_t slot_bytes, const LinkModel& links) {
+  const double others = ranks - 1;
+  const bool one_reads = call.collective == Collective::gatherv;
+  const bool rooted = has_root(call.collective);
+  // Of a section, where the rank that has to do with most of them handles so many.
+  const double readers = one_reads ? 1 : links.readers_of_a_core / (rooted ? others : 1);
+  const double written = rooted || gives_one_section(call, ranks) ? 1 / others : 1;
+  const double read = rooted ? 0 : 1;
+  const double shown_us = (written + read) / links.shared.megabytes_per_second +
+                          (rooted ? 1 / links.shared_alone_megabytes_per_second : 0);  // a byte
+  const double gained_us = shown_us - readers / links.read.megabytes_per_second;
+  const double arrivals = rooted ? (others + 2) / others : 1 / others;
+  const double told_us = givers_write(call, links, ranks) ? links.node.latency_us : links.shared_peer_us * arrivals;
+  const double longest = (links.read.latency_us * readers + told_us) / gained_us;
+  const std::size_t most = slot_bytes / 2;
+  return gained_us > 0 && longest < static_cast<double>(most) ? static_cast<std::size_t>(longest) : most;
 }
 
 // The places where a rank shows bytes: those of its line, from there on those of its short cell, of which there are as
@@ -156,43 +172,37 @@ class Passage {
 
   /// False where something is not shown, after all that is has been taken.
   [[nodiscard]] bool whole() const { return whole_; }
-  /// Passes that: this rank copies what stands in the memory of others, and tells them, so that they may change it or
-  /// send it after all.
+  /// Passes that: this rank copies what stands in the memory of others, and gives a receipt, so that they may change it
+  /// or send it after all.
   Task<> pass_rest(Round round) {
     const Input in = input();
     if (gives_nothing()) co_await tell_targets(round);  // as the root of a gatherv
     keep_own();
+    const bool copied = copy_from_others(round);
     for (int step = 1; step < ranks_; ++step) {
       const int next = ahead(step);
       const int previous = behind(step);
       const Entry going = receivers_.contain(next) ? entry_of(round, me_, next) : Entry();
       const Entry coming = gets_from(previous) ? entry_of(round, previous, me_) : Entry();
-      Receipts receipts{.given = !going.is_by_message(), .taken = !coming.is_by_message()};
+      bool given = !going.is_by_message();
+      bool taken = !coming.is_by_message();
       if (going.is_copied_by_both_ends()) {
-        receipts.given = co_await write_part(next, in);
-      } else if (coming.is_copied_by_both_ends()) {
-        receipts.taken = co_await read_rest(previous, coming);
-      } else if (going.is_in_own_memory() || coming.is_in_own_memory()) {
-        if (coming.is_in_own_memory()) receipts.taken = read(previous, coming, 0);
-        co_await transport_.start({.outgoing = bytes_of(receipts.taken),
-                                   .destination = coming.is_in_own_memory() ? previous : no_rank,
-                                   .incoming = writable_bytes_of(receipts.given),
-                                   .source = going.is_in_own_memory() ? next : no_rank,
-                                   .where = Where::here()});
+        given = co_await write_part(next, in);
+      } else if (going.is_in_own_memory()) {
+        given = co_await Receipt(memory_, round, next);
       }
-      if (receipts.given && receipts.taken) continue;
+      if (coming.is_copied_by_both_ends()) {
+        taken = co_await read_rest(previous, coming);
+      } else if (coming.is_in_own_memory()) {
+        taken = copied;
+      }
+      if (given && taken) continue;
       co_await pass_in_step(transport_, arguments_, in,
-                            {.ahead = receipts.given ? no_rank : next, .behind = receipts.taken ? no_rank : previous});
+                            {.ahead = given ? no_rank : next, .behind = taken ? no_rank : previous});
     }
   }
 
  private:
-  /// What need not go by message any more.
-  struct Receipts {
-    bool given;
-    bool taken;
-  };
-
   [[nodiscard]] bool gives_nothing() const { return receivers_.first == receivers_.end; }
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
@@ -235,11 +245,25 @@ class Passage {
     return copied;
   }
 
+  /// Copies what others have for this rank in their own memory; false where the system refuses any of it.
+  bool copy_from_others(Round round) {
+    bool any = false;
+    bool all = true;
+    for (int step = 1; step < ranks_; ++step) {
+      const int peer = behind(step);
+      const Entry entry = gets_from(peer) ? entry_of(round, peer, me_) : Entry();
+      if (!entry.is_in_own_memory() || entry.is_copied_by_both_ends()) continue;
+      any = true;
+      all &= read(peer, entry, 0);
+    }
+    if (any) memory_.give_receipt(round, all);
+    return all;
+  }
+
   /// Where both ends copy: that of what `giver` has for this rank, the root.
   [[nodiscard]] Target target_of(int giver) {
     const Section& section = arguments_.out_sections[index(giver)];
-    const LinkModel& links = or_built_in(arguments_.links);
-    return {arguments_.out + section.offset, part_of_others(links, ranks_, section.bytes, keeps_later() ? 1 : 0)};
+    return {arguments_.out + section.offset, part_of_others(links(), ranks_, section.bytes, keeps_later() ? 1 : 0)};
   }
   Task<> tell_targets(Round round) {
     for (int giver = givers_.first; giver < givers_.end; ++giver) {
@@ -269,20 +293,15 @@ class Passage {
   }
 
   /// The longest section that this rank shows in its slot; worked out for the first that does not fit into its line.
-  /// A pace that is not known is that of crowded ranks.
   [[nodiscard]] std::size_t longest_in_slot() {
     if (!longest_in_slot_) {
-      const Pace& pace = memory_.pace();
       const std::size_t slot = memory_.slot_bytes();
-      longest_in_slot_ = memory_.reads() ? longest_shown(slot, LinkModel::of(pace, !pace.known())) : slot;
+      longest_in_slot_ = memory_.reads() ? longest_shown(arguments_.call, ranks_, slot, links()) : slot;
     }
     return *longest_in_slot_;
   }
-  /// True where the givers write part of what the root gets: not where ranks share cores.
-  [[nodiscard]] bool both_ends() {
-    return arguments_.call.collective == Collective::gatherv && memory_.reads() &&
-           both_ends_copy(or_built_in(arguments_.links), ranks_);
-  }
+  [[nodiscard]] const LinkModel& links() const { return or_built_in(arguments_.links); }
+  [[nodiscard]] bool both_ends() const { return memory_.reads() && givers_write(arguments_.call, links(), ranks_); }
 
   /// Shows the section for `peer` at `end` or behind; returns the end of it.
   std::size_t show(Round round, int peer, std::size_t end) {
@@ -361,19 +380,22 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
 }
 
 Traffic memory_traffic(const Problem& problem) {
+  const LinkModel& links = links_of(problem);
   const double bytes = passed_bytes(problem);
   const double peers = problem.ranks - 1.0;
   const double section = static_cast<double>(problem.call.bytes()) / problem.ranks;
-  if (problem.single_copy && section > static_cast<double>(longest_shown(problem.slot_bytes, links_of(problem)))) {
+  if (problem.single_copy &&
+      section > static_cast<double>(longest_shown(problem.call, problem.ranks, problem.slot_bytes, links))) {
     Traffic traffic{.shared = {.messages = 1, .bytes = 0, .reduced = 0},
-                    .messages = {.messages = peers, .bytes = peers, .reduced = 0},
+                    .messages = {},
                     .waited = {},
-                    .read = {.messages = peers, .bytes = bytes, .reduced = 0}};
-    if (problem.call.collective == Collective::gatherv && both_ends_copy(links_of(problem), problem.ranks)) {
-      // The givers write at the same time, and are told where before.
-      const double share = share_of_others(links_of(problem), problem.ranks, static_cast<std::size_t>(section), 1);
+                    .read = {.messages = peers, .bytes = bytes, .reduced = 0},
+                    .arrivals = problem.ranks + 1.0};
+    if (givers_write(problem.call, links, problem.ranks)) {
+      // They write at the same time, and are told where before, and both when all is done.
+      const double share = share_of_others(links, problem.ranks, static_cast<std::size_t>(section), 1);
       traffic.read.bytes = std::max(share * bytes / peers, (1 - share) * bytes);
-      traffic.messages.messages += peers;
+      traffic.messages = {.messages = 2 * peers, .bytes = peers, .reduced = 0};
     }
     return traffic;
   }

@@ -184,7 +184,8 @@ struct SingleCopy {
   return {.shared = {.messages = 2, .bytes = kept * kept_bytes(problem.call)},
           .messages = {},
           .waited = {},
-          .read = {.messages = reads, .bytes = reads * bytes, .reduced = 0}};
+          .read = {.messages = reads, .bytes = reads * bytes, .reduced = 0},
+          .arrivals = problem.ranks + 1.0};  // of all, and who comes to the end finds that most have
 }
 
 /// `traffic` where several ranks read from one process at a time, of whom some wait for others: as many times as long

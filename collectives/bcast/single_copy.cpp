@@ -25,7 +25,6 @@ Traffic traffic(const Problem& problem) {
   const double far = far_from_one(problem, traffic.read.bytes);
   if (both_ends_copy(links_of(problem), problem.ranks)) traffic = traffic_of_both_ends(problem, 0);
   traffic.far = far;
-  traffic.arrivals = problem.ranks + 1;  // of the root, and of all at the end
   return traffic;
 }
 

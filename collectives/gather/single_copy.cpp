@@ -19,7 +19,6 @@ Traffic traffic(const Problem& problem) {
   const bool both_ends = both_ends_copy(links_of(problem), problem.ranks);
   Traffic traffic = both_ends ? traffic_of_both_ends(problem, 1) : single_copy_traffic(problem, problem.ranks - 1, 1);
   traffic.one_reads = !both_ends;
-  traffic.arrivals = problem.ranks + 1;  // at the root, and of the root
   return traffic;
 }
 

@@ -59,13 +59,15 @@ Traffic traffic(const Problem& problem) {
   const double until_all_have_come = rounds < data_slots ? 0 : std::max(0, problem.ranks - data_slots / 2);
   const double passes = std::min(problem.ranks - 1, 2);
   const double by_each = 2 * bytes * (problem.ranks - 1) / problem.ranks;  // read and written, in the mean
-  return {.shared = {.messages = rounds + between + until_all_have_come,
-                     .bytes = by_each,
-                     .reduced = joins(problem) ? bytes : 0},
-          .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
-          .messages = {},
-          // Each waits for the one before it alone, and where ranks share a core for half of them in the mean.
-          .arrivals = (rounds + between) * problem.largest_node / 2};
+  const Traffic traffic{
+      .shared = {.messages = rounds + between + until_all_have_come,
+                 .bytes = by_each,
+                 .reduced = joins(problem) ? bytes : 0},
+      .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
+      .messages = {},
+      // Each waits for the one before it alone, and where ranks share a core for half of them in the mean.
+      .arrivals = (rounds + between) * problem.largest_node / 2};
+  return of_calls_in_a_row(traffic, problem, (rounds + between) / 2);
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -19,7 +19,6 @@ Traffic traffic(const Problem& problem) {
   Traffic traffic = single_copy_traffic(problem, 1, 0);
   take_turns(traffic, turns_at_one(problem));
   if (both_ends_copy(links_of(problem), problem.ranks)) traffic = traffic_of_both_ends(problem, 1);
-  traffic.arrivals = problem.ranks + 1;  // of the root, and of all at the end
   return traffic;
 }
 

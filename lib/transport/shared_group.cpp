@@ -188,6 +188,11 @@ void SharedGroup::announce() {
   if (published_) published_();
 }
 
+void SharedGroup::give_receipt(Round round, bool all) {
+  page(rank()).receipt.store(round << 1U | (all ? 1U : 0U), std::memory_order_release);
+  tell();
+}
+
 std::optional<Round> SharedGroup::try_open(int slots) {
   if (const std::optional<Round> needed = needed_for(round_ + 1, slots)) {
     for (int peer = 0; peer < size(); ++peer) {

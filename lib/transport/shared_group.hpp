@@ -193,11 +193,7 @@ class SharedGroup {
     line(members_.rank, round).word.store(word_of(round), std::memory_order_release);
     if (round % rounds_taken_back == 0) take_lines_back(round + rounds_taken_back);
     if (cell_end_ > 0) take_cells_back(round);
-    if (announces_) {
-      announce();
-    } else {
-      page(members_.rank).bell.ring();
-    }
+    tell();
   }
 
   /// Says that everybody has arrived at `round`, as this rank knows from others who had waited for others.
@@ -226,6 +222,17 @@ class SharedGroup {
   /// Copies `data` to `there`, an address of `peer`'s, which waits for it in this call. False where the system
   /// refuses it, or `peer` has ended the call before its time.
   [[nodiscard]] bool write(int peer, std::byte* there, ConstBytes data) const noexcept;
+  /// This rank has read `all` that others had for it in their own memory in `round`, or tried to: they wait for that.
+  void give_receipt(Round round, bool all);
+  struct Copied {
+    Round round = 0;
+    bool all = false;
+  };
+  /// The last receipt that `peer` has given (receipt.hpp).
+  [[nodiscard]] Copied receipt_of(int peer) const noexcept {
+    const std::uint64_t receipt = page(peer).receipt.load(std::memory_order_acquire);
+    return {receipt >> 1U, (receipt & 1U) != 0};
+  }
   /// This rank ends a call before its time, and with it maybe its buffers: returns when nobody writes into them any
   /// more, nor reads them where ranks are threads.
   void close() noexcept;
@@ -300,6 +307,14 @@ class SharedGroup {
   }
   void wait_until_left(Round needed);
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
+  /// Wakes who sleeps until this rank has come, or given a receipt.
+  void tell() {
+    if (announces_) {
+      announce();
+    } else {
+      page(members_.rank).bell.ring();
+    }
+  }
   void announce();
   /// What is known of it to all ranks alike: where no rank knows the lengths of others, the least that may be timed.
   [[nodiscard]] static std::size_t bytes_of(const Call& call) noexcept {

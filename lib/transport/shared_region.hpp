@@ -62,6 +62,7 @@ struct ControlPage {
   std::atomic<std::uint32_t> touches{0};                 ///< the rank whose own memory this one touches + 1; 0: none
   std::atomic<std::uint64_t> stream_calls{0};            ///< of this rank's, put into streams: no round tells of them
   alignas(128) std::atomic<std::uint64_t> pace_ends{0};  ///< from this call on this rank wants the pace measured again
+  alignas(128) std::atomic<std::uint64_t> receipt{0};    ///< twice the round in which this rank has copied; 1 more: all
   alignas(128) std::array<CallRecord, call_records> calls;
   struct alignas(128) PaddedLine {  // two lines apart: processors fetch lines in pairs
     Line line;
