@@ -71,8 +71,6 @@ CommunicatorState::Choice choose_anew(CommunicatorState& state, const Call& call
   }
 }
 
-const LinkModel& links_of(const CommunicatorState& state, const Call& call) { return state.tuning->of(call).links; }
-
 void choose_by(CommunicatorState& state, std::shared_ptr<const Tunings> tunings) {
   forget_choices(state);
   state.tuning = std::move(tunings);

@@ -18,7 +18,9 @@ enum class Form { blocking, request };
 [[nodiscard]] detail::CommunicatorState::Choice choose_anew(detail::CommunicatorState& state, const Call& call,
                                                             const CollectiveOptions& options, Form form);
 /// What the phases of an algorithm that was chosen for `call` are chosen by; as long as the communicator has that pace.
-[[nodiscard]] const LinkModel& links_of(const detail::CommunicatorState& state, const Call& call);
+[[nodiscard]] inline const LinkModel& links_of(const detail::CommunicatorState& state, const Call& call) {
+  return state.tuning->of(call).links;
+}
 /// From here on algorithms are chosen by `tunings`, until the pace of shared memory is measured again.
 void choose_by(detail::CommunicatorState& state, std::shared_ptr<const Tunings> tunings);
 /// For when the pace of shared memory was measured again.

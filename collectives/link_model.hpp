@@ -104,4 +104,10 @@ struct LinkModel {
 /// What the phases of an algorithm are chosen by: Problem::links, or the built-in model.
 [[nodiscard]] inline const LinkModel& links_of(const Problem& problem) noexcept { return or_built_in(problem.links); }
 
+/// Traffic::arrivals in rounds whose givers wait for nobody: where ranks share cores these are at later calls when they
+/// are waited for.
+[[nodiscard]] inline double arrivals_of_givers(const Problem& problem, double rounds) noexcept {
+  return rounds * (links_of(problem).shares_cores() ? 1 : problem.largest_node);
+}
+
 }  // namespace chorus

@@ -2,6 +2,7 @@
 #include "section_messages.hpp"
 
 #include "base/names.hpp"
+#include "section_costs.hpp"
 #include "sections.hpp"
 #include "task/when_all.hpp"
 
@@ -144,6 +145,14 @@ Task<> pass_what_is_there(Transport& transport, Arguments arguments) {
 double together_in_rows(double messages, int partners) {
   const double rows = rows_of(partners);
   return messages * (rows - 1) / rows;
+}
+
+Traffic message_traffic(const Problem& problem) {
+  const double messages = problem.ranks - 1.0;
+  const bool of_root = has_root(problem.call.collective);  // whom all send to, or who waits for none of them
+  return {.shared = {},
+          .messages = {.messages = messages, .bytes = passed_bytes(problem), .reduced = 0},
+          .together = {.messages = of_root ? std::max(0.0, messages - 1) : 0}};
 }
 
 Traffic row_traffic(const Problem& problem) {

@@ -4,9 +4,10 @@
 #include "base/names.hpp"
 #include "link_model.hpp"
 #include "one_round.hpp"
+#include "section_costs.hpp"
 #include "section_messages.hpp"
 #include "single_copy.hpp"
-#include "transport/receipt.hpp"
+#include "transport/copy_receipt.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -42,41 +43,6 @@ struct Target {
   std::byte* out = nullptr;
   std::size_t part = 0;
 };
-
-/// What a rank has for itself is not passed.
-double passed_bytes(const Problem& problem) {
-  return (problem.ranks - 1.0) * static_cast<double>(problem.call.bytes()) / problem.ranks;
-}
-
-/// True where a rank gives all others the same section, or there is but one other.
-bool gives_one_section(const Call& call, int ranks) {
-  return ranks <= 2 || call.collective == Collective::gatherv || call.collective == Collective::allgatherv;
-}
-
-/// True where the givers write part of what the root gets: not where ranks share cores.
-bool givers_write(const Call& call, const LinkModel& links, int ranks) {
-  return call.collective == Collective::gatherv && both_ends_copy(links, ranks);
-}
-
-/// The longest section that is shown in a slot where ranks can copy from each other's memory: longer ones are there
-/// sooner by one copy than by two, although their giver has to wait for it.
-std::size_t longest_shown(const Call& call, int ranks, std::size_t slot_bytes, const LinkModel& links) {
-  const double others = ranks - 1;
-  const bool one_reads = call.collective == Collective::gatherv;
-  const bool rooted = has_root(call.collective);
-  // Of a section, where the rank that has to do with most of them handles so many.
-  const double readers = one_reads ? 1 : links.readers_of_a_core / (rooted ? others : 1);
-  const double written = rooted || gives_one_section(call, ranks) ? 1 / others : 1;
-  const double read = rooted ? 0 : 1;
-  const double shown_us = (written + read) / links.shared.megabytes_per_second +
-                          (rooted ? 1 / links.shared_alone_megabytes_per_second : 0);  // a byte
-  const double gained_us = shown_us - readers / links.read.megabytes_per_second;
-  const double arrivals = rooted ? (others + 2) / others : 1 / others;
-  const double told_us = givers_write(call, links, ranks) ? links.node.latency_us : links.shared_peer_us * arrivals;
-  const double longest = (links.read.latency_us * readers + told_us) / gained_us;
-  const std::size_t most = slot_bytes / 2;
-  return gained_us > 0 && longest < static_cast<double>(most) ? static_cast<std::size_t>(longest) : most;
-}
 
 // The places where a rank shows bytes: those of its line, from there on those of its short cell, of which there are as
 // many, and then those of its slot.
@@ -189,7 +155,7 @@ class Passage {
       if (going.is_copied_by_both_ends()) {
         given = co_await write_part(next, in);
       } else if (going.is_in_own_memory()) {
-        given = co_await Receipt(memory_, round, next);
+        given = co_await CopyReceipt(memory_, round, next);
       }
       if (coming.is_copied_by_both_ends()) {
         taken = co_await read_rest(previous, coming);
@@ -256,7 +222,7 @@ class Passage {
       any = true;
       all &= read(peer, entry, 0);
     }
-    if (any) memory_.give_receipt(round, all);
+    if (any) give_receipt(memory_, round, all);
     return all;
   }
 
@@ -377,38 +343,6 @@ void pass_through_memory_now(Transport& transport, const Arguments& arguments) {
     passage.take(round, peer);
   }
   passage.whole() ? passage.keep_own() : memory.drive(passage.pass_rest(round));
-}
-
-Traffic memory_traffic(const Problem& problem) {
-  const LinkModel& links = links_of(problem);
-  const double bytes = passed_bytes(problem);
-  const double peers = problem.ranks - 1.0;
-  const double section = static_cast<double>(problem.call.bytes()) / problem.ranks;
-  if (problem.single_copy &&
-      section > static_cast<double>(longest_shown(problem.call, problem.ranks, problem.slot_bytes, links))) {
-    Traffic traffic{.shared = {.messages = 1, .bytes = 0, .reduced = 0},
-                    .messages = {},
-                    .waited = {},
-                    .read = {.messages = peers, .bytes = bytes, .reduced = 0},
-                    .arrivals = problem.ranks + 1.0};
-    if (givers_write(problem.call, links, problem.ranks)) {
-      // They write at the same time, and are told where before, and both when all is done.
-      const double share = share_of_others(links, problem.ranks, static_cast<std::size_t>(section), 1);
-      traffic.read.bytes = std::max(share * bytes / peers, (1 - share) * bytes);
-      traffic.messages = {.messages = 2 * peers, .bytes = peers, .reduced = 0};
-    }
-    return traffic;
-  }
-  return {.shared = {.messages = 1 + bytes / static_cast<double>(problem.slot_bytes), .bytes = 2 * bytes, .reduced = 0},
-          .messages = {}};
-}
-
-Traffic message_traffic(const Problem& problem) {
-  const double messages = problem.ranks - 1.0;
-  const bool of_root = has_root(problem.call.collective);  // whom all send to, or who waits for none of them
-  return {.shared = {},
-          .messages = {.messages = messages, .bytes = passed_bytes(problem), .reduced = 0},
-          .together = {.messages = of_root ? std::max(0.0, messages - 1) : 0}};
 }
 
 }  // namespace chorus

@@ -11,13 +11,13 @@ namespace chorus {
 // for each rank s, and gets the section out_sections[s] of `out` from it. Sections nobody is to get are empty. In place
 // the sections a rank gives are those it gets.
 
-/// Through shared memory: every rank puts what it has for others into its line and its slot, or a cell where there is a
-/// root, one section after another, behind a table that says where each lies; what all get is put there once. Of what
-/// does not fit the table says where it lies in its giver's memory, and who gets it copies it from there, as it does
-/// what is there sooner by one copy; where the system does not allow that, it goes by message. Of what the root of a
-/// gatherv gets so its giver writes part at the same time, where ranks have cores of their own. A rank waits for those
-/// only who give it something, or who have to copy it from there. What the table says is compared with what is
-/// expected: throws Error{mismatch}.
+/// Through shared memory: every rank puts what it has for others into its line and its slot, or a cell where there
+/// is a root, one section after another, behind a table that says where each lies; what all get is put there once.
+/// Of what does not fit the table says where it lies in its giver's memory, and who gets it copies it from there,
+/// as it does what is there sooner by one copy, and gives a receipt; where the system does not allow that, it goes
+/// by message. Of what the root of a gatherv gets so its giver writes part at the same time, where ranks have cores
+/// of their own. A rank waits for those only who give it something, or who have to copy it from there. What the
+/// table says is compared with what is expected: throws Error{mismatch}.
 Task<> pass_through_memory(Transport& transport, Arguments arguments);
 /// The same, blocking and without a coroutine but for what goes by message.
 void pass_through_memory_now(Transport& transport, const Arguments& arguments);

@@ -9,6 +9,7 @@
 
 #include "base/machine.hpp"
 #include "lending.hpp"
+#include "link_model.hpp"
 #include "one_round.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ Traffic traffic(const Problem& problem) {
   return {.shared = {.messages = rounds, .bytes = bytes, .reduced = 0},
           .alone = bytes,  // the root's
           .messages = {},
-          .arrivals = problem.largest_node + rounds - 1,  // after the first round of the root alone
+          .arrivals = arrivals_of_givers(problem, 1) + rounds - 1,  // after the first round of the root alone
           .far = far_from_one(problem, bytes)};
 }
 

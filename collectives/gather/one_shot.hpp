@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "link_model.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -11,7 +12,10 @@ namespace chorus::gather_one_shot {
 inline Traffic traffic(const Problem& problem) {
   const double bytes = static_cast<double>(problem.call.bytes());
   const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
-  return {.shared = {.messages = 1, .bytes = bytes}, .alone = bytes * (problem.ranks - 1) + kept, .messages = {}};
+  return {.shared = {.messages = 1, .bytes = bytes},
+          .alone = bytes * (problem.ranks - 1) + kept,
+          .messages = {},
+          .arrivals = arrivals_of_givers(problem, 1)};
 }
 
 template <class Place>

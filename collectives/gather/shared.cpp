@@ -7,6 +7,7 @@
 
 #include "base/machine.hpp"
 #include "lending.hpp"
+#include "link_model.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -25,7 +26,10 @@ Traffic traffic(const Problem& problem) {
   const double others = problem.ranks - 1;
   const double rounds = std::max(1.0, std::ceil(bytes / static_cast<double>(segment_of(problem.slot_bytes))));
   const double kept = problem.ranks > 1 ? kept_bytes(problem.call) : 0;
-  return {.shared = {.messages = rounds, .bytes = bytes}, .alone = bytes * others + kept, .messages = {}};
+  return {.shared = {.messages = rounds, .bytes = bytes},
+          .alone = bytes * others + kept,
+          .messages = {},
+          .arrivals = arrivals_of_givers(problem, rounds)};
 }
 
 Task<> run(Transport& transport, Arguments arguments) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "link_model.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -14,6 +15,7 @@ inline Traffic traffic(const Problem& problem) {
   return {.shared = {.messages = 1, .bytes = bytes, .reduced = bytes},
           .alone = bytes * others,
           .messages = {},
+          .arrivals = arrivals_of_givers(problem, 1),
           .far = far_by_one(problem, bytes * others)};
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/machine.hpp"
 #include "lending.hpp"
+#include "link_model.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -32,6 +33,7 @@ Traffic traffic(const Problem& problem) {
   return {.shared = {.messages = rounds, .bytes = bytes, .reduced = bytes},
           .alone = bytes * others,
           .messages = {},
+          .arrivals = arrivals_of_givers(problem, rounds),
           .far = far_by_one(problem, bytes * others)};
 }
 

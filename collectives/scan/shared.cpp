@@ -65,7 +65,7 @@ Traffic traffic(const Problem& problem) {
                  .reduced = joins(problem) ? bytes : 0},
       .alone = passes * (bytes + between * segment) - by_each,  // what the last rank waits for besides
       .messages = {},
-      // Each waits for the one before it alone, and where ranks share a core for half of them in the mean.
+      // Each waits for the one before it alone.
       .arrivals = (rounds + between) * problem.largest_node / 2};
   return of_calls_in_a_row(traffic, problem, (rounds + between) / 2);
 }

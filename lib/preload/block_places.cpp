@@ -21,10 +21,10 @@ bool BlockPlaces::is_one_missing(const void* buffer) const noexcept {
 
 void BlockPlaces::lay_out() {
   extent_ = {};
+  plain_ = false;
   if (std::ranges::any_of(places_,
                           [](const Place& place) { return place.count < 0 || (place.count > 0 && !place.type.valid); }))
     return;
-  plain_ = std::ranges::all_of(places_, [](const Place& place) { return place.count == 0 || place.type.plain; });
   MPI_Aint begin = std::numeric_limits<MPI_Aint>::max();
   MPI_Aint end = std::numeric_limits<MPI_Aint>::min();
   std::size_t all = 0;
@@ -46,6 +46,7 @@ void BlockPlaces::lay_out() {
     all += bytes;
   }
   extent_ = {.valid = true, .bytes = all};
+  plain_ = std::ranges::all_of(places_, [](const Place& place) { return place.count == 0 || place.type.plain; });
 }
 
 }  // namespace chorus::preload

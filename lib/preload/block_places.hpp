@@ -38,19 +38,25 @@ class BlockPlaces {
     auto stride = static_cast<MPI_Aint>(element.bytes);
     MPI_Aint lowest = 0;
     if (!element.plain) PMPI_Type_get_extent(type, &lowest, &stride);
-    return take(buffer, ranks, [=](std::size_t rank) {
-      return GivenBlock{counts[rank], displacements[rank] * stride, type};
-    });
+    return take(
+        buffer, ranks,
+        [=](std::size_t rank) {
+          return GivenBlock{counts[rank], displacements[rank] * stride, type};
+        },
+        [&](MPI_Datatype /*handle*/) { return element; });
   }
   /// As MPI_Alltoallw says it.
   template <class Count, class Displacement>
   Extent take(const void* buffer, const Count* counts, const Displacement* displacements, const MPI_Datatype* types,
               int ranks) {
     if (counts == nullptr || displacements == nullptr || types == nullptr) return {};
-    return take(buffer, ranks, [=](std::size_t rank) {
-      if (counts[rank] == 0) return GivenBlock();  // then programs pass no type
-      return GivenBlock{counts[rank], displacements[rank], types[rank]};
-    });
+    return take(
+        buffer, ranks,
+        [=](std::size_t rank) {
+          if (counts[rank] == 0) return GivenBlock();  // then programs pass no type
+          return GivenBlock{counts[rank], displacements[rank], types[rank]};
+        },
+        type_of);
   }
 
   [[nodiscard]] const std::vector<Place>& all() const noexcept { return places_; }
@@ -68,13 +74,13 @@ class BlockPlaces {
   [[nodiscard]] std::size_t packed_length() const noexcept { return extent_.bytes; }
 
  private:
-  template <class Given>
-  Extent take(const void* buffer, int ranks, Given given) {
+  template <class Given, class TypeOf>
+  Extent take(const void* buffer, int ranks, Given given, TypeOf type) {
     if (!are(ranks, given)) {
       places_.resize(static_cast<std::size_t>(ranks));
       for (std::size_t rank = 0; rank < places_.size(); ++rank) {
         const GivenBlock block = given(rank);
-        places_[rank] = {block.count, block.displacement, block.count == 0 ? Type() : type_of(block.type)};
+        places_[rank] = {block.count, block.displacement, block.count == 0 ? Type() : type(block.type)};
       }
       lay_out();
     }

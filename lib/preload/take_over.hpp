@@ -21,7 +21,7 @@
 // How a collective of MPI is taken over: its file has a struct, from which functions.py makes the functions of MPI.
 //
 //   struct Allreduce {
-//     static Offer offer(const Attachment&, arguments of MPI_Allreduce);       // whether chorus can, and its call
+//     static Offer offer(Attachment&, arguments of MPI_Allreduce);             // whether chorus can, and its call
 //     static void run(const Attachment&, const Call&, arguments of MPI_Allreduce);
 //   };
 //

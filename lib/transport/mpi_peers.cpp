@@ -163,10 +163,10 @@ Task<detail::Peers::Shared> MpiPeers::set_up(Transport& transport, Waiter& waite
                                 : "no single copy: CHORUS_SINGLE_COPY=0");
   const Pace& pace = shared.pace;
   if (shared.crowded && pace.measured(true)) {
-    shared.notes.push_back(
-        fmt::format("shared memory: {:.2f} us a rank for a round; read by the system: {:.0f} MB/s, "
-                    "long blocks {:.0f}, and {:.1f} us each time",
-                    pace.round_us, pace.system, pace.system_long, pace.system_us));
+    shared.notes.push_back(fmt::format(
+        "shared memory: {:.2f} us a rank for a round; {:.0f} MB/s by plain stores, {:.0f} by streamed ones, "
+        "all at a time; read by the system: {:.0f}, long blocks {:.0f}, and {:.1f} us each time",
+        pace.round_us, pace.cached, pace.streamed, pace.system, pace.system_long, pace.system_us));
   }
   if (pace.known()) {
     shared.notes.push_back(fmt::format(

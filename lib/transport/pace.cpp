@@ -167,6 +167,15 @@ void remember(const Pace& pace, bool crowded) {
   paces_of_process().update([&](KnownPaces& paces) { paces.of(crowded) = pace; });
 }
 
+/// By each way of writing that of the slowest rank: some have read from their own core.
+void take_slowest(Pace& pace, const std::vector<Pace>& of_ranks) {
+  for (const Pace& other : of_ranks) {
+    if (!other.measured(true)) continue;
+    pace.cached = std::min(pace.cached, other.cached);
+    pace.streamed = std::min(pace.streamed, other.streamed);
+  }
+}
+
 /// Unknown where two ranks are on one core.
 Task<Pace> measure_once(SharedGroup& memory, std::size_t bytes, int repetitions) {
   std::vector<std::byte> buffer(bytes);
@@ -193,6 +202,9 @@ Task<Pace> measure_pace(SharedGroup& memory) {
 Task<Pace> measure_crowded_pace(SharedGroup& memory) {
   Pace pace;
   pace.round_us = co_await us_of_round(memory) / memory.size();
+  std::vector<std::byte> buffer(near_bytes(memory));
+  pace.streamed = co_await pace_by(kernels::Store::streamed, memory, buffer, repetitions);
+  pace.cached = co_await pace_by(kernels::Store::cached, memory, buffer, repetitions);
   co_await measure_system(memory, renewing_repetitions, pace);
   co_return pace;
 }
@@ -209,7 +221,8 @@ Task<Pace> agree_on_pace(Transport& transport, SharedGroup* memory, bool crowded
     co_await gather_records(transport, std::as_writable_bytes(std::span(paces)));
   }
   const auto first = std::ranges::find_if(paces, is_measured);
-  const Pace pace = first == paces.end() ? Pace() : *first;
+  Pace pace = first == paces.end() ? Pace() : *first;
+  if (crowded) take_slowest(pace, paces);
   remember(pace, crowded);
   co_return pace;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kernels/kernels.hpp"
 #include "task/task.hpp"
 
 #include <vector>
@@ -14,8 +15,8 @@ class Transport;
 /// rank, written and read. Zero: not measured.
 ///
 /// Which way of writing is faster depends on how far the cores are from each other. Where they share a cache, plain
-/// stores leave the data in it; where they do not, plain stores wait for lines that the other core holds, and streamed
-/// ones do not.
+/// stores leave the data in it, as where they share a core; where they do not, plain stores wait for lines that the
+/// other core holds, and streamed ones do not.
 struct Pace {
   double cached = 0;
   double streamed = 0;
@@ -28,22 +29,28 @@ struct Pace {
   float ranks_of_core = 1;  ///< ranks over cores
   float nodes_of_core = 1;  ///< groups of ranks that share memory, containers say, over cores; 1 also of fewer
 
-  [[nodiscard]] bool known() const noexcept { return cached > 0; }
+  /// Of ranks on cores of their own.
+  [[nodiscard]] bool known() const noexcept { return cached > 0 && round_us == 0; }
   /// Whether it says what can be known where a machine has more ranks than cores, or else of ranks on cores of their
   /// own.
   [[nodiscard]] bool measured(bool crowded) const noexcept { return crowded ? round_us > 0 : known(); }
   friend bool operator==(const Pace&, const Pace&) = default;
   /// True where plain stores are slower by far, more than two measurements of one distance differ.
-  [[nodiscard]] bool far_apart() const noexcept { return streamed > 1.5 * cached; }
+  [[nodiscard]] bool far_apart() const noexcept { return known() && streamed > 1.5 * cached; }
   [[nodiscard]] double best() const noexcept { return cached > streamed ? cached : streamed; }
+  /// The faster way to write; the streamed one where nothing was measured.
+  [[nodiscard]] kernels::Store way() const noexcept {
+    return cached > streamed ? kernels::Store::cached : kernels::Store::streamed;
+  }
 };
 
 /// Measures it; every rank of `memory` calls it, and each gets a measurement of its own. Takes some tenths of a
 /// millisecond where every rank has a core. Where two stay on one core all the time, nothing is known afterwards.
 Task<Pace> measure_pace(SharedGroup& memory);
 
-/// The same where a machine has more ranks than cores: what a round takes, and what a rank reads by the system while it
-/// has a core. How fast ranks pass data to each other depends on who shares a core with whom, and stays unknown.
+/// The same where a machine has more ranks than cores: what a round takes, what a rank reads by the system while it has
+/// a core, and how fast all pass on data, by which ways of writing can be compared: for more it depends too much on who
+/// shares a core with whom.
 Task<Pace> measure_crowded_pace(SharedGroup& memory);
 
 /// What a process has measured or been told, so that its next communicators need not measure again.

@@ -120,7 +120,10 @@ SharedGroup::~SharedGroup() {
 
 void SharedGroup::set_pace(const Pace& pace) noexcept {
   if (!pace.known()) {
-    if (!pace_.known()) pace_ = pace;
+    if (!pace_.known()) {
+      pace_ = pace;
+      way_ = pace.way();
+    }
     if (!is_pace_old()) return;
   }
   pace_lasts_to_ = begun_bytes_ + machine::pace_lasts;
@@ -129,7 +132,7 @@ void SharedGroup::set_pace(const Pace& pace) noexcept {
   if (!pace.known()) return;
   pace_ = pace;
   ++paces_;
-  way_ = pace.cached > pace.streamed ? kernels::Store::cached : kernels::Store::streamed;
+  way_ = pace.way();
 }
 
 /// Plain stores that take longer than streamed ones and who reads these together: the ranks were moved apart. All ranks
@@ -186,11 +189,6 @@ void SharedGroup::announce() {
   // Read, modified and written, so that a sleeper counts itself before, and is seen, or after, and sees the arrival.
   if (bell.sleepers.fetch_add(0, std::memory_order_seq_cst) != 0) bell.wake();
   if (published_) published_();
-}
-
-void SharedGroup::give_receipt(Round round, bool all) {
-  page(rank()).receipt.store(round << 1U | (all ? 1U : 0U), std::memory_order_release);
-  tell();
 }
 
 std::optional<Round> SharedGroup::try_open(int slots) {

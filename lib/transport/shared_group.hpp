@@ -76,7 +76,7 @@ class SharedGroup {
   /// How many `pace` has been told; the same on all ranks in the same call.
   [[nodiscard]] std::uint32_t paces() const noexcept { return paces_; }
   /// True where the ranks may have been moved since the last measurement, as much data has gone by, or a rank writes
-  /// too slowly; the same on all ranks in the same call. Never where nothing was measured.
+  /// too slowly; the same on all ranks in the same call. Never where nothing was measured, or ranks share cores.
   [[nodiscard]] bool is_pace_old() const noexcept { return is_pace_old_in(calls_begun_, call_bytes_, begun_bytes_); }
   /// What `is_pace_old` would say once `call` had begun.
   [[nodiscard]] bool makes_pace_old(const Call& call) const noexcept {
@@ -195,6 +195,10 @@ class SharedGroup {
     if (cell_end_ > 0) take_cells_back(round);
     tell();
   }
+  /// The word of copy_receipt.hpp, which its rank alone writes.
+  [[nodiscard]] std::atomic<std::uint64_t>& receipt_of(int rank) const noexcept { return page(rank).receipt; }
+  /// Wakes who sleeps until this rank has come, or has given a receipt.
+  void tell() { announces_ ? announce() : page(members_.rank).bell.ring(); }
 
   /// Says that everybody has arrived at `round`, as this rank knows from others who had waited for others.
   void know_arrivals(Round round) noexcept { known_ = std::max(known_, round); }
@@ -207,7 +211,8 @@ class SharedGroup {
   /// Copies `bytes` from `data` to `place` in a slot or a cell of this rank, in the faster way.
   void put(std::byte* place, const std::byte* data, std::size_t bytes) {
     if (bytes < machine::streaming_from) return kernels::copy(place, data, bytes, kernels::Store::cached);
-    if (way_ == kernels::Store::cached && ++puts_ % puts_to_time == 0) return put_timed(place, data, bytes);
+    const bool doubtful = way_ == kernels::Store::cached && pace_.known();
+    if (doubtful && ++puts_ % puts_to_time == 0) return put_timed(place, data, bytes);
     kernels::copy(place, data, bytes, way_);
   }
 
@@ -222,17 +227,6 @@ class SharedGroup {
   /// Copies `data` to `there`, an address of `peer`'s, which waits for it in this call. False where the system
   /// refuses it, or `peer` has ended the call before its time.
   [[nodiscard]] bool write(int peer, std::byte* there, ConstBytes data) const noexcept;
-  /// This rank has read `all` that others had for it in their own memory in `round`, or tried to: they wait for that.
-  void give_receipt(Round round, bool all);
-  struct Copied {
-    Round round = 0;
-    bool all = false;
-  };
-  /// The last receipt that `peer` has given (receipt.hpp).
-  [[nodiscard]] Copied receipt_of(int peer) const noexcept {
-    const std::uint64_t receipt = page(peer).receipt.load(std::memory_order_acquire);
-    return {receipt >> 1U, (receipt & 1U) != 0};
-  }
   /// This rank ends a call before its time, and with it maybe its buffers: returns when nobody writes into them any
   /// more, nor reads them where ranks are threads.
   void close() noexcept;
@@ -307,14 +301,6 @@ class SharedGroup {
   }
   void wait_until_left(Round needed);
   [[nodiscard]] bool has_reached(Round round, int peer) const noexcept;
-  /// Wakes who sleeps until this rank has come, or given a receipt.
-  void tell() {
-    if (announces_) {
-      announce();
-    } else {
-      page(members_.rank).bell.ring();
-    }
-  }
   void announce();
   /// What is known of it to all ranks alike: where no rank knows the lengths of others, the least that may be timed.
   [[nodiscard]] static std::size_t bytes_of(const Call& call) noexcept {

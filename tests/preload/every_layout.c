@@ -282,6 +282,7 @@ static void check_other_types(void) {
   for (int index = 0; index < 16; ++index) {
     for (int to = 0; to < ranks; ++to) own[16 * to + index] = (unsigned char)(16 * rank + index);
   }
+  CHECK(ranks <= most);
   const MPI_Datatype basic[] = {MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_BYTE};
   const int lengths[] = {sizeof(short), sizeof(int), sizeof(double), 1};
   for (int made = 0; made < 2; ++made) {

@@ -94,6 +94,21 @@ TEST_P(SlowWrites, RenewThePace) {
 INSTANTIATE_TEST_SUITE_P(MeasuredPace, SlowWrites, testing::Values(Collective::bcast, Collective::alltoallv),
                          [](const auto& info) { return std::string(name(info.param)); });
 
+TEST(MeasuredPace, IsNotDoubtedWhereRanksShareCores) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 65536}, [](Transport& transport) -> Task<> {
+    SharedGroup& memory = *transport.shared();
+    const std::vector<std::byte> data(65536);
+    memory.set_pace({.cached = 2e9, .streamed = 1e9, .round_us = 1});
+    for (int calls = 0; calls < 620; ++calls) {
+      memory.begin({.collective = Collective::bcast, .count = data.size()});
+      if (memory.is_pace_old()) throw std::logic_error("others may have had the core");
+      const Round round = co_await memory.open(data_slots);
+      memory.put(memory.slot(round, memory.rank()), data.data(), data.size());
+      memory.arrive(round);
+    }
+  });
+}
+
 /// Every call after much data measures first, whether it runs as a coroutine or not.
 TEST(MeasuredPace, IsRenewedByTheCallsThemselves) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
@@ -143,6 +158,7 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   on_every_rank({.kind = WorldKind::threads, .ranks = 2, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
     const Pace pace = co_await measure_crowded_pace(*transport.shared());
     if (pace.known() || !pace.measured(true) || pace.measured(false)) throw std::logic_error("measured another thing");
+    if (!sensible(pace.cached) || !sensible(pace.streamed)) throw std::logic_error("no way of writing was measured");
     if (!sensible(pace.round_us) || !sensible(pace.system) || !sensible(pace.system_long) || !sensible(pace.system_us))
       throw std::logic_error("no pace was measured");
   });
@@ -158,6 +174,40 @@ TEST(MeasuredPace, OfCrowdedRanksIsOfRoundsAndOfTheSystem) {
   EXPECT_EQ(crowded.microseconds(of_one, two), 3);
   EXPECT_EQ(crowded.microseconds(of_all, two), 3.75) << "they disturb each other by a quarter";
   EXPECT_EQ(LinkModel::of(pace).shared_peer_us, LinkModel().shared_peer_us);  // it holds for crowded ranks alone
+}
+
+TEST(MeasuredPace, OfCrowdedRanksTellsHowTheyWrite) {
+  EXPECT_EQ(Pace().way(), kernels::Store::streamed) << "nothing was measured";
+  const Pace plain{.cached = 2, .streamed = 1, .round_us = 0.7};
+  const Pace streamed{.cached = 1, .streamed = 2, .round_us = 0.7};
+  EXPECT_EQ(plain.way(), kernels::Store::cached);
+  EXPECT_EQ(streamed.way(), kernels::Store::streamed);
+  EXPECT_GT(LinkModel::of(plain, true).shared.megabytes_per_second,
+            LinkModel::of(streamed, true).shared.megabytes_per_second)
+      << "caches serve several ranks";
+  EXPECT_EQ(LinkModel::of({.cached = 2, .streamed = 1}, true).shared, LinkModel::of({}, true).shared) << "of others";
+}
+
+TEST(RanksThatShareCores, CountLessWaitingForThoseWhoWaitForNobody) {
+  const LinkModel crowded = LinkModel::of({.round_us = 1}, true);
+  Problem problem{.call = {.collective = Collective::gather, .type = DataType::uint8, .count = 4096},
+                  .ranks = 4,
+                  .largest_node = 4,
+                  .smallest_node = 4};
+  EXPECT_EQ(arrivals_of_givers(problem, 3), 12);
+  problem.links = &crowded;
+  EXPECT_EQ(arrivals_of_givers(problem, 3), 3);
+}
+
+// Each on its core, and each at its end of the machine: the ways of writing are compared by the slowest.
+TEST(MeasuredPace, OfCrowdedRanksIsThatOfTheSlowest) {
+  on_every_rank({.kind = WorldKind::threads, .ranks = 3, .slot_bytes = 4096}, [](Transport& transport) -> Task<> {
+    const std::vector<KnownPaces> told = {{.apart = {}, .crowded = {.cached = 9, .streamed = 4, .round_us = 1}},
+                                          {.apart = {}, .crowded = {.cached = 2, .streamed = 5, .round_us = 2}},
+                                          {}};
+    const Pace pace = co_await agree_on_pace(transport, nullptr, true, told);
+    if (pace.round_us != 1 || pace.cached != 2 || pace.streamed != 4) throw std::logic_error("another pace");
+  });
 }
 
 TEST(MeasuredPace, IsDividedAmongThoseThatShareACore) {

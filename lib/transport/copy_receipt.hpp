@@ -8,11 +8,14 @@
 
 namespace chorus {
 
-/// Awaited, says whether `peer` has copied all that others had for it in their own memory in `round`, where it copies
-/// something (SharedGroup::give_receipt): they may change it then, or have to give it in another way.
-class Receipt final : public PolledEvent {
+/// This rank has copied `all` that others have for it in their own memory in `round`, or could not: they wait for that.
+void give_receipt(SharedGroup& group, Round round, bool all);
+
+/// Awaited, says what the receipt of `peer` says, for one that gives something in `round`: it may change that then, or
+/// has to give it in another way.
+class CopyReceipt final : public PolledEvent {
  public:
-  Receipt(const SharedGroup& group, Round round, int peer, Where where = Where::here()) noexcept
+  CopyReceipt(const SharedGroup& group, Round round, int peer, Where where = Where::here()) noexcept
       : PolledEvent(where), group_(group), round_(round), peer_(peer) {}
   [[nodiscard]] bool await_resume() const {
     PolledEvent::await_resume();
