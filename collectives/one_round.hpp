@@ -80,12 +80,19 @@ void write_all_but(const Section& own, SharedGroup& memory, Round round, const s
   Place::write(memory, round, in + behind, all - behind, behind);
 }
 
-/// The same of equal blocks: those that a rank has for the others.
+/// Writes the equal blocks that a rank has for the others, one behind another.
 template <class Place>
 void write_for_others(SharedGroup& memory, Round round, const Arguments& arguments) {
   const std::size_t block = arguments.call.bytes();
-  const Section own{static_cast<std::size_t>(memory.rank()) * block, block};
-  write_all_but<Place>(own, memory, round, arguments.in, static_cast<std::size_t>(memory.size()) * block);
+  const std::size_t before = static_cast<std::size_t>(memory.rank()) * block;
+  const std::size_t all = static_cast<std::size_t>(memory.size()) * block;
+  const std::size_t behind = before + block;
+  Place::write(memory, round, arguments.in, before);
+  Place::write(memory, round, arguments.in + behind, all - behind, before);
+}
+/// Where the block for rank `to` begins among those of rank `from`, another one.
+[[nodiscard]] constexpr std::size_t offset_of_block(int from, int to, std::size_t bytes) noexcept {
+  return static_cast<std::size_t>(to < from ? to : to - 1) * bytes;
 }
 
 /// Calls `step` for each other rank, beginning with the next, so that not all read from one.
@@ -98,8 +105,8 @@ void for_others(const SharedGroup& memory, Step step) {
 /// Whose arrival a rank waits for. Givers do not wait for who takes from them, and may be rounds ahead.
 enum class Awaited { everybody, givers, givers_before, giving_root, nobody };
 
-/// What the place of a rank holds: one block, or a block for every rank.
-enum class Holds { one_block, all_blocks };
+/// What the place of a rank holds: one block, or a block for every other rank.
+enum class Holds { one_block, blocks_for_others };
 
 /// A collective of one round in shared memory, as a coroutine and without one, whole and in halves. `Place` is InLine,
 /// InCellOf or InSlot, which say how much of it is fetched by who waits, and of the next one of a giver; `Steps` has
@@ -161,8 +168,8 @@ struct OneRound {
                             std::size_t most) {
     const std::size_t bytes = arguments.call.bytes();
     if (bytes > most) return {};
-    const int before = holds == Holds::all_blocks ? memory.rank() : 0;
-    return {Place::of(memory, round, peer) + static_cast<std::size_t>(before) * bytes, bytes};
+    const bool one = holds == Holds::one_block || peer == memory.rank();
+    return {Place::of(memory, round, peer) + (one ? 0 : offset_of_block(peer, memory.rank(), bytes)), bytes};
   }
 
   static void show(SharedGroup& memory, Round round, const Arguments& arguments) {
@@ -172,7 +179,7 @@ struct OneRound {
 };
 
 [[nodiscard]] inline std::size_t bytes_in_place(Holds holds, const Call& call, int ranks) {
-  return call.bytes() * static_cast<std::size_t>(holds == Holds::all_blocks ? ranks : 1);
+  return call.bytes() * static_cast<std::size_t>(holds == Holds::blocks_for_others ? ranks - 1 : 1);
 }
 
 /// A collective of one round whose data comes with the cache line of the arrival.

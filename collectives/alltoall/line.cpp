@@ -3,13 +3,13 @@
 // Line alltoall: every rank writes its blocks into the cache line of its arrival and reads its own block in
 // everybody's.
 //
-// One round. For blocks that fit into a line all together.
+// One round. For blocks for the others that fit into a line together.
 
 #include "alltoall/one_shot.hpp"
 
 namespace chorus::alltoall_line {
 
-using OneShot = OneRoundInLine<alltoall_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundInLine<alltoall_one_shot::Steps, Holds::blocks_for_others>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

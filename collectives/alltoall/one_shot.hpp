@@ -24,10 +24,11 @@ struct Steps {
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     const std::size_t own = offset(arguments, memory.rank());
-    copy_unless_same(arguments.out + own, arguments.in + own, arguments.call.bytes());
+    const std::size_t block = arguments.call.bytes();
+    copy_unless_same(arguments.out + own, arguments.in + own, block);
     for_others(memory, [&](int rank) {
-      const std::byte* const theirs = Place::of(memory, round, rank) + own;
-      copy_unless_same(arguments.out + offset(arguments, rank), theirs, arguments.call.bytes());
+      const std::byte* const theirs = Place::of(memory, round, rank) + offset_of_block(rank, memory.rank(), block);
+      copy_unless_same(arguments.out + offset(arguments, rank), theirs, block);
     });
   }
 };

@@ -2,13 +2,13 @@
 //
 // Slot alltoall: every rank copies its blocks into its slot of the shared memory, and its own block out of everybody's.
 //
-// One round, of large steps: for blocks that fit into a slot all together.
+// One round, of large steps: for blocks for the others that fit into a slot together.
 
 #include "alltoall/one_shot.hpp"
 
 namespace chorus::alltoall_slot {
 
-using OneShot = OneRoundInSlot<alltoall_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundInSlot<alltoall_one_shot::Steps, Holds::blocks_for_others>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

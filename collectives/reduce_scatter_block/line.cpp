@@ -3,13 +3,13 @@
 // Line reduce_scatter_block: every rank writes its blocks into the cache line of its arrival and reduces its own block
 // of everybody's.
 //
-// One round. For blocks that fit into a line all together.
+// One round. For blocks for the others that fit into a line together.
 
 #include "reduce_scatter_block/one_shot.hpp"
 
 namespace chorus::reduce_scatter_block_line {
 
-using OneShot = OneRoundInLine<reduce_scatter_block_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundInLine<reduce_scatter_block_one_shot::Steps, Holds::blocks_for_others>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -23,11 +23,12 @@ struct Steps {
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
     const auto me = static_cast<std::size_t>(memory.rank());
-    const std::size_t own = me * arguments.call.bytes();
+    const std::size_t block = arguments.call.bytes();
     const std::span<const std::byte*> inputs = Place::of_all(memory, round);
-    for (const std::byte*& input : inputs) input += own;
-    inputs[me] = arguments.in + own;
-    Reduction(arguments).all(arguments.out, inputs, arguments.call.bytes());
+    for (std::size_t rank = 0; rank < me; ++rank) inputs[rank] += (me - 1) * block;
+    for (std::size_t rank = me + 1; rank < inputs.size(); ++rank) inputs[rank] += me * block;
+    inputs[me] = arguments.in + me * block;
+    Reduction(arguments).all(arguments.out, inputs, block);
   }
 };
 

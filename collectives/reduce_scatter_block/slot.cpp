@@ -3,13 +3,13 @@
 // Slot reduce_scatter_block: every rank copies the other ranks' blocks into its slot of the shared memory and reduces
 // its own block of everybody's.
 //
-// One round. For blocks that fit into a slot all together; longer ones go a part at a time (`shared`).
+// One round. For blocks for the others that fit into a slot together; longer ones go a part at a time (`shared`).
 
 #include "reduce_scatter_block/one_shot.hpp"
 
 namespace chorus::reduce_scatter_block_slot {
 
-using OneShot = OneRoundInSlot<reduce_scatter_block_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundInSlot<reduce_scatter_block_one_shot::Steps, Holds::blocks_for_others>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -2,13 +2,13 @@
 //
 // Line scatter: the root writes all blocks into the cache line of its arrival; each rank reads its own there.
 //
-// The root does not wait for the others. For blocks that fit into a line all together.
+// The root does not wait for the others. For blocks for the others that fit into a line together.
 
 #include "scatter/one_shot.hpp"
 
 namespace chorus::scatter_line {
 
-using OneShot = OneRoundInLine<scatter_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundInLine<scatter_one_shot::Steps, Holds::blocks_for_others>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{

@@ -29,10 +29,14 @@ struct Steps {
     return is_root(memory, arguments) ? Awaited::nobody : Awaited::giving_root;
   }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
-    if (is_root(memory, arguments) && arguments.in == arguments.out) return;
-    const std::byte* blocks = is_root(memory, arguments) ? arguments.in : Place::of(memory, round, arguments.call.root);
     const std::size_t block = arguments.call.bytes();
-    copy_unless_same(arguments.out, blocks + static_cast<std::size_t>(memory.rank()) * block, block);
+    const int root = arguments.call.root;
+    if (!is_root(memory, arguments)) {
+      copy_unless_same(arguments.out, Place::of(memory, round, root) + offset_of_block(root, memory.rank(), block),
+                       block);
+    } else if (arguments.in != arguments.out) {
+      copy_unless_same(arguments.out, arguments.in + static_cast<std::size_t>(root) * block, block);
+    }
   }
 };
 

@@ -2,14 +2,14 @@
 //
 // Slot scatter: the root copies all blocks into its slot of the shared memory; each rank copies its own out.
 //
-// The root does not wait for the others. For blocks that fit into a slot all together; longer ones go in parts
+// The root does not wait for the others. For blocks for the others that fit into a slot together; longer ones go in parts
 // (`shared`).
 
 #include "scatter/one_shot.hpp"
 
 namespace chorus::scatter_slot {
 
-using OneShot = OneRoundAhead<scatter_one_shot::Steps, Holds::all_blocks>;
+using OneShot = OneRoundAhead<scatter_one_shot::Steps, Holds::blocks_for_others>;
 
 extern const Algorithm algorithm;
 const Algorithm algorithm{
