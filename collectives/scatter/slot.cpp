@@ -2,8 +2,8 @@
 //
 // Slot scatter: the root copies all blocks into its slot of the shared memory; each rank copies its own out.
 //
-// The root does not wait for the others. For blocks for the others that fit into a slot together; longer ones go in parts
-// (`shared`).
+// The root does not wait for the others. For blocks that fit into a slot together, but for its own; longer ones go in
+// parts (`shared`).
 
 #include "scatter/one_shot.hpp"
 
