@@ -15,12 +15,15 @@ LinkModel crowded_model(const Pace& pace) noexcept {
   const bool known = pace.measured(true);
   const double ranks_of_core = known ? pace.ranks_of_core : 2;
   const double nodes_of_core = known ? pace.nodes_of_core : 1;
+  constexpr double past_caches = 16000;
   // What plain stores leave in a core's caches its other ranks find there.
-  const double on_a_core = known && pace.way() == kernels::Store::cached ? 22000 : 16000;
+  const double on_a_core = known && pace.way() == kernels::Store::cached ? 22000 : past_caches;
   constexpr double of_all = 1.25;  // as many times as long it takes to read from others that read, too
   LinkModel links;
   links.shared = {.latency_us = 0.1, .megabytes_per_second = on_a_core / ranks_of_core};
   links.shared_alone_megabytes_per_second = on_a_core / nodes_of_core;
+  links.long_shared_megabytes_per_second = past_caches / ranks_of_core;
+  links.long_shared_from = static_cast<double>(machine::beyond_caches) / ranks_of_core;
   links.shared_peer_us = known ? pace.round_us : 1.8;
   const bool reads = known && pace.system > 0 && pace.system_long > 0;
   links.read = {.latency_us = reads ? pace.system_us : 0.7,
@@ -85,7 +88,9 @@ double LinkModel::microseconds(const Traffic& traffic, const Problem& problem) c
   const double readers = traffic.one_reads ? 1 : readers_of_a_core;
   const Link reading = {read.latency_us * readers, alone / readers};
   const double arrivals = traffic.arrivals > 0 ? traffic.arrivals : traffic.shared.messages * problem.largest_node;
-  const double inside = time(traffic.shared, shared) + traffic.alone / shared_alone_megabytes_per_second +
+  const bool stays_near = traffic.shared.bytes < long_shared_from;
+  const Link slots{shared.latency_us, stays_near ? shared.megabytes_per_second : long_shared_megabytes_per_second};
+  const double inside = time(traffic.shared, slots) + traffic.alone / shared_alone_megabytes_per_second +
                         shared_peer_us * arrivals + time(traffic.read, reading) +
                         traffic.far / far_megabytes_per_second +
                         time(traffic.inside, node.of(length_of(traffic.inside))) -

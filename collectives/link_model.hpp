@@ -44,7 +44,11 @@ struct LinkModel {
   Link shared{.latency_us = 0.1,
               .megabytes_per_second = 16000};        ///< rounds, and bytes written and read, in shared memory
   double shared_alone_megabytes_per_second = 16000;  ///< the same where one rank alone moves data in a node
-  double shared_peer_us = 0.05;                      ///< a line read, for each rank
+  /// The same where each moves so much that the caches of a core do not hold what its ranks do; only where they share
+  /// it.
+  double long_shared_megabytes_per_second = 16000;
+  double long_shared_from = std::numeric_limits<double>::infinity();  ///< bytes
+  double shared_peer_us = 0.05;                                       ///< a line read, for each rank
   /// What a package takes in from the others, by all its ranks together. Not measured: the links between packages of
   /// servers of 2020 to 2024 have 30 to 60 GB/s each way that programs reach.
   double far_megabytes_per_second = 40000;

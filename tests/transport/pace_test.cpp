@@ -186,6 +186,11 @@ TEST(MeasuredPace, OfCrowdedRanksTellsHowTheyWrite) {
             LinkModel::of(streamed, true).shared.megabytes_per_second)
       << "caches serve several ranks";
   EXPECT_EQ(LinkModel::of({.cached = 2, .streamed = 1}, true).shared, LinkModel::of({}, true).shared) << "of others";
+  const auto us = [](const Pace& pace, double bytes) {
+    return LinkModel::of(pace, true).microseconds({.shared = {.bytes = bytes}, .messages = {}, .arrivals = 1e-9}, {});
+  };
+  EXPECT_LT(us(plain, 1e5), us(streamed, 1e5));
+  EXPECT_EQ(us(plain, 1e7), us(streamed, 1e7)) << "no cache holds it";
 }
 
 TEST(RanksThatShareCores, CountLessWaitingForThoseWhoWaitForNobody) {
