@@ -38,8 +38,9 @@ struct MessageLink {
   friend bool operator==(const MessageLink&, const MessageLink&) = default;
 };
 
-/// The machine in numbers: turns Traffic into time. Written in a tuning file under these names; what is built in was
-/// measured on two cores of a server of 2023 (docs/performance.md) and is right in its proportions.
+/// The machine in numbers: turns Traffic into time. Written in a tuning file under these names, but for long_shared_*;
+/// what is built in was measured on two cores of a server of 2023 (docs/performance.md) and is right in its
+/// proportions.
 struct LinkModel {
   Link shared{.latency_us = 0.1,
               .megabytes_per_second = 16000};        ///< rounds, and bytes written and read, in shared memory

@@ -38,7 +38,12 @@ struct Gather {
     if (in == MPI_IN_PLACE) {
       result.take_in(root);
     } else {
-      result.put(root, block_of(in, in_count, in_type));
+      const Outgoing own(block_of(in, in_count, in_type), comm);
+      if (!overlap(own.data(), call.count, result.data(), total)) {
+        detail::gather(communicator, bytes(own.data(), call.count, result.data(), total), root, {});
+        return result.deliver();
+      }
+      result.put(root, block_of(own.data(), static_cast<MPI_Count>(call.count), MPI_BYTE));
     }
     detail::gather(communicator, bytes(result.data(), total, result.data(), total), root, {});
     result.deliver();

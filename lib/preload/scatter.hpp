@@ -37,6 +37,13 @@ struct Scatter {
     const std::size_t total = static_cast<std::size_t>(attachment.size()) * call.count;
     Incoming all(block_of(in, in_count, in_type), attachment.size(), comm);
     for (int rank = 0; rank < attachment.size(); ++rank) all.take_in(rank);
+    if (out != MPI_IN_PLACE) {
+      const Incoming own(block_of(out, out_count, out_type), 1, comm);
+      if (!overlap(own.data(), call.count, all.data(), total)) {
+        detail::scatter(communicator, bytes(all.data(), total, own.data(), call.count), root, {});
+        return own.deliver();
+      }
+    }
     detail::scatter(communicator, bytes(all.data(), total, all.data(), total), root, {});
     if (out != MPI_IN_PLACE) all.get(root, block_of(out, out_count, out_type));
   }
