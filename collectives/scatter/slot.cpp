@@ -2,8 +2,8 @@
 //
 // Slot scatter: the root copies the blocks of the others into its slot of the shared memory; each copies its own out.
 //
-// The root does not wait for the others. For blocks of the others that fit into a slot together; longer ones go in parts
-// (`shared`).
+// The root does not wait for the others. For blocks of the others that fit into a slot together; longer ones go in
+// parts (`shared`).
 
 #include "scatter/one_shot.hpp"
 
