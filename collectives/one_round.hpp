@@ -4,7 +4,6 @@
 #include "algorithm.hpp"
 #include "base/cache_lines.hpp"
 #include "base/machine.hpp"
-#include "base/section.hpp"
 #include "kernels/kernels.hpp"
 #include "transport/shared_group.hpp"
 
@@ -71,14 +70,6 @@ struct InSlot {
   static constexpr std::size_t fetched_ahead = 0;
   static std::span<const std::byte*> of_all(SharedGroup& memory, Round round) { return memory.slots(round, 0); }
 };
-
-/// Writes the `all` bytes of a rank's input, each where it stands there, and leaves out its `own` block.
-template <class Place>
-void write_all_but(const Section& own, SharedGroup& memory, Round round, const std::byte* in, std::size_t all) {
-  const std::size_t behind = own.offset + own.bytes;
-  Place::write(memory, round, in, own.offset);
-  Place::write(memory, round, in + behind, all - behind, behind);
-}
 
 /// Writes the equal blocks that a rank has for the others, one behind another.
 template <class Place>

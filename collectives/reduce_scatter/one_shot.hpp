@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/section.hpp"
 #include "one_round.hpp"
 #include "reduction.hpp"
 
@@ -21,7 +22,10 @@ struct Steps {
   static void write(SharedGroup& memory, Round round, const Arguments& arguments) {
     const std::size_t all = arguments.call.bytes();
     if (in_place(arguments)) return Place::write(memory, round, arguments.in, all);
-    write_all_but<Place>(own_block(memory, arguments), memory, round, arguments.in, all);
+    const Section& own = own_block(memory, arguments);  // which nobody else reads
+    const std::size_t behind = own.offset + own.bytes;
+    Place::write(memory, round, arguments.in, own.offset);
+    Place::write(memory, round, arguments.in + behind, all - behind, behind);
   }
   static Awaited awaited(const SharedGroup& /*memory*/, const Arguments& /*arguments*/) { return Awaited::everybody; }
   static void read(SharedGroup& memory, Round round, const Arguments& arguments) {
